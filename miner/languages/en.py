@@ -311,6 +311,8 @@ _PEOPLE = PeopleWords(
         "gen": "general",
         "hon": "honourable",
         "lieut": "lieutenant",
+        "mas’r": "master",
+        "massa": "master",
         "m": "monsieur",
         "mlle": "mademoiselle",
         "mme": "madame",
@@ -459,6 +461,11 @@ _PEOPLE = PeopleWords(
     ),
     towards="to|towards?|at|upon|on|asked|told|addressed|addressing|answered|begged|interrupted|"
     "assured|warned|facing|reminded|informed|bade|ordered|thanked|entreated",
+    tells="Journal|Diary|Narrative|Narration|['’][Ss] Story|Statement|Testimony|Deposition|"
+    "Confession|Memorandum|Letters?|Telegram|(?:Told|Related|Contributed|Continued|Begun|Written|"
+    "Narrated|Concluded|Resumed) By",
+    names_itself="[Mm]y name(?:’s| is| was| being)|[Cc]all(?:s|ed)? me|I (?:am|was) called|"
+    "named me|christened me|(?<!s )(?<!d )I,",
     numbered=frozenset(
         "first second third fourth fifth sixth last another other elder eldest younger "
         "youngest".split()

@@ -310,6 +310,10 @@ class PeopleWords:
         before_object: pattern of the words after which a person is no subject ("*with* Emma").
         particle_verbs: verbs that such a word belongs to ("*went* on Emma", "*broke* in Emma").
         towards: pattern of the words before a person to whom somebody speaks.
+        tells: pattern of the words in a title, with a capital, by which it says that somebody whom
+            it names tells what follows ("Dr. Bell's *Diary*"). Case counts.
+        names_itself: pattern of the words before the narrator's own name ("my name is"). Case
+            counts.
         numbered: words that tell two people of one noun apart ("the second man").
         determiners: pattern of the words that begin a noun phrase for a person. Case counts.
         introducing: those of `determiners`, in small letters, that introduce somebody new ("a").
@@ -367,6 +371,8 @@ class PeopleWords:
     before_object: str = ""
     particle_verbs: frozenset[str] = frozenset()
     towards: str = ""
+    tells: str = ""
+    names_itself: str = ""
     numbered: frozenset[str] = frozenset()
     determiners: str = ""
     introducing: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 
@@ -21,7 +21,7 @@ class Kind(StrEnum):
     """How a character is known."""
 
     NAMED = "named"
-    NARRATOR = "narrator"  # who tells the story as "I"
+    NARRATOR = "narrator"  # who tells the story, or much of it, as "I"
     UNNAMED = "unnamed"  # "the waiter"
 
 
@@ -60,12 +60,6 @@ class Cast:
     # those whom a noun may mean; only a given list has such aliases ("the barber")
     nouns: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
 
-    @property
-    def narrator(self) -> int | None:
-        """The character who tells the story; None where a given list does not say who."""
-        kinds = (n for n, one in enumerate(self.characters) if one.kind is Kind.NARRATOR)
-        return next(kinds, None)
-
 
 def find_mentions(
     forms: Mapping[Form, tuple[int, ...]], names: Sequence[Name], paragraphs: Sequence[Paragraph]
@@ -99,6 +93,35 @@ def find_mentions(
         )
 
     return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)
+
+
+def join_characters(cast: Cast, pairs: Iterable[tuple[int, int]]) -> tuple[Cast, tuple[int, ...]]:
+    """Returns the cast in which the second of each pair is the first, and all new positions.
+
+    The first of a pair has the aliases of both, its own before the others.
+    """
+    joined: defaultdict[int, list[int]] = defaultdict(list)
+    for one, other in pairs:
+        joined[one].append(other)
+    gone = {other for others in joined.values() for other in others}
+    whole: dict[int, Character] = {}
+    for n, character in enumerate(cast.characters):
+        if n in gone:
+            continue
+        own = [cast.characters[other] for other in joined[n]]
+        aliases = dict.fromkeys(alias for one in (character, *own) for alias in one.aliases)
+        gender = next((one.gender for one in (character, *own) if one.gender), "")
+        n_mentions = sum(one.n_mentions for one in (character, *own))
+        whole[n] = replace(character, aliases=tuple(aliases), gender=gender, n_mentions=n_mentions)
+    order = sorted(whole, key=lambda n: -whole[n].n_mentions)
+    position = {old: new for new, old in enumerate(order)}
+    position |= {other: position[one] for one, others in joined.items() for other in others}
+    forms, nouns = (
+        {key: tuple(dict.fromkeys(position[n] for n in meant)) for key, meant in table.items()}
+        for table in (cast.forms, cast.nouns)
+    )
+    characters = tuple(whole[n] for n in order)
+    return Cast(characters, forms, nouns), tuple(position[n] for n in range(len(cast.characters)))
 
 
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:

@@ -164,10 +164,6 @@ def read_characters(path: Path | str) -> CharacterLists:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for where, row in json_rows(path, decode_text(path.read_bytes(), path)):
         book, character = _character(row, where)
-        if character.kind is Kind.NARRATOR and any(
-            one.kind is Kind.NARRATOR for one in characters[book]
-        ):
-            raise InputError(f"{where}: found another narrator of {book}, expected one")
         characters[book].append(character)
         places[book].append(where)
     for book, of_book in characters.items():

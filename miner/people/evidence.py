@@ -140,21 +140,19 @@ class Evidence:
         uses.all += 1
         titles, words = name.form
         uses.titled += bool(titles and words and titles[-1] not in QUALITIES)
-        after = text[name.end : name.end + _AFTER]
-        before = text[max(0, name.start - _BEFORE) : name.start]
-        says = is_called = False
+        after, before = _around(name, text)
+        says = calls = False
         if name.in_speech:
-            is_called = bool(_VOCATIVE.search(before) and _VOCATIVE_END.match(after))
+            calls = is_called(name, text)
         else:
-            near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
-            says = any(found and is_say(found[1]) for found in near)
+            says = _says(before, after)
             uses.acts += bool(_ACTS.match(after))
         uses.says += says
-        uses.called += is_called
+        uses.called += calls
         uses.placed += bool(_PLACE.search(before))
         uses.owns += bool(_POSSESSIVE.match(after))
         uses.articled += bool(_ARTICLE.search(before))
-        return says, is_called
+        return says, calls
 
     def _count_pronouns(self, names: Sequence[Name], narration: str) -> None:
         """Counts the pronouns of the sentences that name one person at their start."""
@@ -183,6 +181,28 @@ class Evidence:
             if forms[0] != forms[1] and not _CLAUSE_END.search(between):
                 self.beside[forms[0]][forms[1]] += 1
                 self.beside[forms[1]][forms[0]] += 1
+
+
+def is_called(name: Name, text: str) -> bool:
+    """Whether a name in speech is that of the person who is spoken to."""
+    after, before = _around(name, text)
+    return bool(_VOCATIVE.search(before) and _VOCATIVE_END.match(after))
+
+
+def does(name: Name, text: str) -> bool:
+    """Whether narration tells what the bearer of a name does or says."""
+    after, before = _around(name, text)
+    return bool(_ACTS.match(after)) or _says(before, after)
+
+
+def _says(before: str, after: str) -> bool:
+    near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
+    return any(found and is_say(found[1]) for found in near)
+
+
+def _around(name: Name, text: str) -> tuple[str, str]:
+    """Returns the text after a name and before it."""
+    return text[name.end : name.end + _AFTER], text[max(0, name.start - _BEFORE) : name.start]
 
 
 def key_of(form: Form) -> tuple[str, ...]:

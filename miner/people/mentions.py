@@ -1,8 +1,8 @@
 """A book and its cast -> the people of each chapter, and every place that mentions one of them.
 
 A person of a chapter is a character of the cast, somebody whom a noun names ("the waiter"), the
-narrator ("I"), or an unknown one. A noun is the character who has its title ("the captain" is
-Captain Good) where the chapter, or else the book, has one such character.
+narrator ("I"), who may be a character, too, or an unknown one. A noun is the character who has its
+title ("the captain" is Captain Good) where the chapter, or else the book, has one such character.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from miner.people.names import (
     find_names,
     join_spans,
 )
+from miner.people.narrators import Narration, find_narrators
 from miner.people.nouns import NounPhrase, find_nouns
 from miner.speech.spans import BookSpans
 
 # A title without a name is the character who has it so many times as often as the next one.
 _MAIN_BEARER = 5
 _OFTEN = 0.03  # the share of a character's mentions with a title from which on it is its title
-# A narrator is part of the story if this share of the pronouns that are subjects is "I" or "we".
-_FIRST_PERSON = 0.12
 _NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
 
 _PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
@@ -96,7 +95,7 @@ class ChapterPeople:
     # its people: the narrator, the unknown one, and the others as they appear
     people: tuple[Person, ...]
     mentions: tuple[tuple[Mention, ...], ...]  # the mentions in each paragraph, in order
-    first_person: bool  # whether the narrator is part of the story
+    first_person: bool  # whether the narrator of most of it is part of the story
 
 
 def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
@@ -124,7 +123,7 @@ class BookPeople:
 
     paragraphs: tuple[Paragraph, ...]  # the paragraphs of the book
     cast: Cast  # its characters
-    first_person: bool  # whether the narrator is part of the story
+    _narration: Narration
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
 
@@ -138,7 +137,8 @@ class BookPeople:
                 yield self._read_chapter(number, positions[number])
 
     def _read_chapter(self, number: int, positions: Sequence[int]) -> ChapterPeople:
-        people = _PeopleOfChapter(self.cast)
+        narrator, first_person = self._narration.of_chapter(positions)
+        people = _PeopleOfChapter(self.cast, narrator)
         named = {place.character for position in positions for place in self._named[position]}
         found: list[tuple[Mention, ...]] = []
         for position in positions:
@@ -160,14 +160,16 @@ class BookPeople:
                 if is_free(phrase.start, phrase.end) and not is_part:
                     mentions.append(_noun_mention(phrase, people, self._bearers, named))
             is_free = _free_places(mentions)
-            mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
+            teller = self._narration.narrators[position]
+            i = NARRATOR_NUMBER if teller is None else people.number_of(teller)
+            mentions += [m for m in _find_pronouns(narration, i) if is_free(m.start, m.end)]
             found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))
         return ChapterPeople(
             number,
             tuple(self.paragraphs[position] for position in positions),
             tuple(people.people),
             tuple(found),
-            self.first_person,
+            first_person,
         )
 
 
@@ -182,8 +184,10 @@ def people_from_paragraphs(
     """Returns the book of these paragraphs with its cast, as `read_people` does."""
     names = find_names(paragraphs)
     cast = find_characters(paragraphs, names)
+    cast, narration = find_narrators(paragraphs, names, cast, joins=True)
     if characters is not None:
         cast = cast_from_characters(characters, names, cast)
+        cast, narration = find_narrators(paragraphs, names, cast, joins=False)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
     counts = Counter(mentioned)
@@ -195,10 +199,8 @@ def people_from_paragraphs(
     for name, meant in zip(names, mentioned, strict=True):
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
-    # A given narrator may speak even where "I" is rare.
-    first_person = cast.narrator is not None or _tells_of_itself(paragraphs)
     bearers = _bearers_of_titles(cast, names, mentioned)
-    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)), bearers)
+    return BookPeople(paragraphs, cast, narration, tuple(map(tuple, named)), bearers)
 
 
 def _bearers_of_titles(
@@ -225,12 +227,12 @@ def _bearers_of_titles(
 class _PeopleOfChapter:
     """The people of a chapter, numbered as they appear."""
 
-    def __init__(self, cast: Cast) -> None:
+    def __init__(self, cast: Cast, narrator: int | None) -> None:
         self._cast = cast
         self._numbers: dict[int | str, int] = {}
-        if cast.narrator is not None:
-            self._numbers[cast.narrator] = NARRATOR_NUMBER
-        self.people = [Person(Kind.NARRATOR, cast.narrator, gender="i"), Person(None)]
+        if narrator is not None:
+            self._numbers[narrator] = NARRATOR_NUMBER
+        self.people = [Person(Kind.NARRATOR, narrator, gender="i"), Person(None)]
         assert len(self.people) == _NOBODY_AT_HAND
 
     def number_of(self, key: int | str) -> int:
@@ -276,11 +278,11 @@ def _noun_mention(
     )
 
 
-def _find_pronouns(narration: str) -> Iterator[Mention]:
+def _find_pronouns(narration: str, narrator: int) -> Iterator[Mention]:
     for match in _PRONOUN.finditer(narration):
         word = match[0].lower()
         gender = "i" if word in NARRATOR else SUBJECTS.get(word) or PERSONAL[word]
-        person = NARRATOR_NUMBER if gender == "i" else None
+        person = narrator if gender == "i" else None
         yield Mention(*match.span(), MentionKind.PRONOUN, person, gender, may_act=word in SUBJECTS)
 
 
@@ -293,12 +295,3 @@ def _free_places(mentions: Sequence[Mention]) -> Callable[[int, int], bool]:
         return not before or taken[before - 1][1] <= start
 
     return is_free
-
-
-def _tells_of_itself(paragraphs: Sequence[Paragraph]) -> bool:
-    """Whether the narrator of a book is part of its story."""
-    counts: Counter[str] = Counter()
-    for paragraph in paragraphs:
-        counts.update(m.gender for m in _find_pronouns(paragraph.narration) if m.may_act)
-    third = counts["m"] + counts["f"]
-    return counts["i"] > _FIRST_PERSON * (third + counts["i"])

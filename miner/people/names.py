@@ -103,6 +103,9 @@ CALLS_WOMAN = any_of(lambda language: language.people.calls_woman)
 PARTICLE_VERBS = frozenset().union(*(words.particle_verbs for words in _PEOPLE))
 BEFORE_OBJECT = any_of(lambda language: language.people.before_object)
 TOWARDS = any_of(lambda language: language.people.towards)
+TELLS = any_of(lambda language: language.people.tells)
+LETTER_CLOSING = any_of(lambda language: language.page.letter_closing)
+NAMES_ITSELF = any_of(lambda language: language.people.names_itself)
 DETERMINERS = any_of(lambda language: language.people.determiners)
 INTRODUCING = frozenset().union(*(words.introducing for words in _PEOPLE))
 OWNING = frozenset().union(*(words.owning for words in _PEOPLE))
@@ -211,7 +214,7 @@ _LETTER = r"[^\W\d_]"
 _SHORT = rf"(?:{ABBREVIATIONS}|{_LARGE})\."
 _CAPITAL = (
     rf"(?:[dlDLOM]['’])?{_LARGE}{_LETTER}*"
-    rf"(?:['’](?!(?:{CLITICS})\b){_SMALL}{{2,}})?(?:-{_LETTER}+)*"
+    rf"(?:['’](?:(?!(?:{CLITICS})\b){_SMALL}{{2,}}|r(?=\s)))?(?:-{_LETTER}+)*"
 )
 _RUN = re.compile(
     rf"(?<![\w’'-])(?:{_SHORT}|{_CAPITAL})(?:\s+(?:(?:{PARTICLES}|{OF_PLACE})\s+)?(?:{_SHORT}|{_CAPITAL}))*"

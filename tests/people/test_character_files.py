@@ -149,14 +149,6 @@ def test_a_bad_row_is_refused_with_its_place(tmp_path, row, message):
         read_characters(path)
 
 
-def test_a_book_has_one_narrator(tmp_path):
-    row = {**ROW, "kind": "narrator"}
-    other = {**row, "id": "nan", "aliases": ["Nan"], "name": "Nan"}
-    path = file_of(tmp_path, row, {**other, "book": "8"}, other)
-    with pytest.raises(InputError, match=f"^{path}:3: found another narrator of 7, expected one$"):
-        read_characters(path)
-
-
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text.strip()
 )

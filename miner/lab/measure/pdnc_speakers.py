@@ -6,8 +6,8 @@ found one then stands for at most one of the corpus, chosen so that as many ment
 aliases of the character they stand for. In both, a quotation has the speaker of most of its letters
 in the utterances that the miner finds. A quotation without any counts as wrong.
 
-Neither the text nor the list says who the narrator of a novel in the first person is. That is taken
-from the gold: the narrator stands for the character most of whose words it has.
+Where nobody calls the narrator of a novel by name, neither the text nor the list says who it is.
+That is taken from the gold: such a narrator stands for the character most of whose words it has.
 """
 
 from __future__ import annotations
@@ -343,9 +343,11 @@ def _folded(alias: str) -> str:
 def _narrators(
     spoken: SpokenBook, said: Sequence[str | None], gold: Sequence[int | None]
 ) -> dict[str, int]:
-    """Returns for whom the narrator stands: the character most of whose words it has."""
+    """Returns for whom a narrator without a name stands: the one most of whose words it has."""
     votes: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    narrators = {item.id for item in spoken.characters if item.kind is Kind.NARRATOR}
+    narrators = {
+        item.id for item in spoken.characters if item.kind is Kind.NARRATOR and not item.n_mentions
+    }
     for speaker, number in zip(said, gold, strict=True):
         if speaker in narrators and number is not None:
             votes[speaker][number] += 1

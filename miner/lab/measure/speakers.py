@@ -25,7 +25,7 @@ from miner.annotation.matching import ends_of
 from miner.lab.gold.editions import BookReader, Coverage, Edition, read_editions_at_hand
 from miner.lab.measure.scores import score_table
 from miner.lab.measure.speaker_matching import match_speakers
-from miner.people.cast import Character, Kind, find_unnamed
+from miner.people.cast import Character, find_unnamed
 from miner.people.character_files import SpokenBook
 from miner.people.clues import Clues, Cue, find_clues
 from miner.people.mentions import MentionKind, Person, read_people
@@ -360,13 +360,10 @@ class _Gold:
         """Returns the id of the character whom each name of each chapter means."""
         book = read_people(self.spans, characters)
         unnamed = find_unnamed(characters)
-        narrator = next((one.id for one in characters if one.kind is Kind.NARRATOR), None)
 
         def id_of(person: Person, chapter: int) -> str | None:
             if person.character is not None:
                 return characters[person.character].id
-            if person.kind is Kind.NARRATOR:
-                return narrator
             known = unnamed.get((person.noun, chapter))
             return known and known.id
 
@@ -380,7 +377,7 @@ class _Gold:
                 clues,
                 read.chapter.people,
                 book.cast,
-                first_person=book.first_person,
+                first_person=read.chapter.first_person,
                 unknown=UNKNOWN,
             )
             for name, number in matched.items():

@@ -96,7 +96,7 @@ def examples_of(edition: Edition) -> Iterator[SpeakerExample]:
             [found.clues[row] for row in rows],
             whole.people,
             book.cast,
-            first_person=book.first_person,
+            first_person=found.chapter.first_person,
             unknown=UNKNOWN,
         )
         targets = tuple(
