@@ -98,7 +98,7 @@ def find_mentions(
 def join_characters(cast: Cast, pairs: Iterable[tuple[int, int]]) -> tuple[Cast, tuple[int, ...]]:
     """Returns the cast in which the second of each pair is the first, and all new positions.
 
-    The first of a pair has the aliases of both, its own before the others.
+    The first of a pair has the aliases of both, its own before the others. The cast has no nouns.
     """
     joined: defaultdict[int, list[int]] = defaultdict(list)
     for one, other in pairs:
@@ -116,12 +116,11 @@ def join_characters(cast: Cast, pairs: Iterable[tuple[int, int]]) -> tuple[Cast,
     order = sorted(whole, key=lambda n: -whole[n].n_mentions)
     position = {old: new for new, old in enumerate(order)}
     position |= {other: position[one] for one, others in joined.items() for other in others}
-    forms, nouns = (
-        {key: tuple(dict.fromkeys(position[n] for n in meant)) for key, meant in table.items()}
-        for table in (cast.forms, cast.nouns)
-    )
+    forms = {
+        form: tuple(dict.fromkeys(position[n] for n in meant)) for form, meant in cast.forms.items()
+    }
     characters = tuple(whole[n] for n in order)
-    return Cast(characters, forms, nouns), tuple(position[n] for n in range(len(cast.characters)))
+    return Cast(characters, forms), tuple(position[n] for n in range(len(cast.characters)))
 
 
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:

@@ -35,9 +35,9 @@ from miner.people.names import (
 )
 
 # Somebody who is part of the story tells a book if this share of the pronouns that are subjects is
-# "I" or "we"; in a part of it the share may be smaller.
+# "I" or "we". In a part of it, and where "I" speak in a part of another, the share may be smaller.
 _BOOK, _PART = 0.25, 0.12
-_STORY_INSIDE, _SUBJECTS = 0.3, 20  # the least share in a part of another book, and of how many
+_STORY_INSIDE, _SUBJECTS = 0.3, 20  # the least share where "I" do not speak, and of how many
 _READ_OUT = 0.7  # a part of which more than this share is speech is told aloud, as a story inside
 _APART = 2  # paragraphs, at most, from one turn of a talk to the next
 _TITLE = 100  # characters; no line that names a narrator is longer
@@ -64,8 +64,8 @@ _IN_TITLE = 20.0  # the evidence of a title
 _NOBODY = 0.03  # evidence of each paragraph of a talk with "I" that the narrator has no name
 _BEGIN = 1.0  # what the first narrator with a name costs, in evidence
 _CHANGE = 5.0  # what each change costs, but for one that a title tells
-_FOR = (_Use.CALLED, _Use.NAMES_ITSELF, _Use.SIGNS)
-# Characters with so many pieces of evidence or a title are compared, and so many of them.
+_FOR = (_Use.CALLED, _Use.CALLED_TO_I, _Use.NAMES_ITSELF)
+# Characters with so many pieces of evidence, a title or a signature are compared; so many of them.
 _LEAST, _CANDIDATES = 3, 40
 
 # A character who tells more than this share of the paragraphs is a narrator of the book.
@@ -116,6 +116,7 @@ class _Part:
     n_letters: int = 0  # the length of its text
     n_spoken: int = 0  # the length of its speech
     n_talks: int = 0  # its paragraphs in which somebody talks to "I"
+    speaks: bool = False  # whether "I" speak in it
     # what it shows of each character
     uses: defaultdict[int, Counter[_Use]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -181,11 +182,14 @@ def _usual_narrator(listed: Collection[int], parts: Sequence[_Part]) -> int | No
 
 def _runs_in_first_person(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Returns the parts whose narrator is part of the story, in runs that one person may tell."""
-    if _share_of_i(sum((part.subjects for part in parts), Counter())) > _BOOK:
+    whole: Counter[str] = sum((part.subjects for part in parts), Counter())
+    if _share_of_i(whole) > _BOOK:
         return [[part for part in parts if _share_of_i(part.subjects) > _PART]]
     runs: list[list[_Part]] = [[]]
     for part in parts:
-        if _share_of_i(part.subjects) > _STORY_INSIDE and part.subjects.total() >= _SUBJECTS:
+        share = _share_of_i(part.subjects)
+        is_long = part.subjects.total() >= _SUBJECTS
+        if share > _PART if part.speaks else is_long and share > _STORY_INSIDE:
             runs[-1].append(part)
         elif runs[-1]:
             runs.append([])
@@ -210,9 +214,10 @@ def _best_sequence(
     """Returns the narrator of each part (Viterbi 1967, "Error bounds for convolutional codes")."""
     total: Counter[int] = Counter()
     for part in parts:
-        for character, found in part.uses.items():
-            total[character] += sum(found[use] for use in _FOR)
-            total[character] += _LEAST * part.is_titled(character)
+        for character, uses in part.uses.items():
+            total[character] += sum(uses[use] for use in _FOR)
+            is_signed = _Use.SIGNS in uses
+            total[character] += _LEAST * (is_signed or part.is_titled(character))
     able = [character for character, n in total.most_common(_CANDIDATES) if n >= _LEAST]
     if listed:
         titled = {n for part in parts for n in part.uses if part.is_titled(n)}
@@ -353,7 +358,7 @@ def _read_part(
     for one, other in pairwise(spoken):
         if other - one <= _APART and (one in by_i) != (other in by_i):
             to_i.add(other if one in by_i else one)
-    part.n_talks = len(to_i)
+    part.n_talks, part.speaks = len(to_i), bool(by_i)
     for place, position in enumerate(part.positions):
         text = paragraphs[position].text
         is_last = position == part.positions[-1]
