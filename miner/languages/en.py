@@ -483,6 +483,9 @@ _PEOPLE = PeopleWords(
         "youngest tallest shortest biggest smallest boldest nearest foremost".split()
     ),
     indefinite=frozenset("one another somebody someone".split()),
+    several="(?:two or three|three or four|half a dozen|a dozen|a hundred|a few|both|all|several|"
+    "many|most|two|three|four|five|six|twenty)(?: of)?",
+    groups="they all|they both|they|all|both|everybody|everyone",
     plurals={
         "men": "man",
         "children": "child",
@@ -498,8 +501,8 @@ _PEOPLE = PeopleWords(
     },
     phrase_ends=frozenset(
         "after before behind beside between beyond by for he her him his how i if into it "
-        "like near next now on once or out over she so than that their them they through too "
-        "towards under up upon we when where which while without you".split()
+        "like near next now on once or out over she so than that their them they through "
+        "together too towards under up upon we when where which while without you".split()
     ),
     phrase_endings=("ing",),
     place_of_noun="of|with|in|at|from|who|on",

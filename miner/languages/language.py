@@ -324,6 +324,8 @@ class PeopleWords:
         members_of: pattern of the words between them and the several ("one *of* the men").
         picked: words that pick one person from several ("the *youngest* of the three").
         indefinite: words that mean a person without a noun ("said *another*").
+        several: pattern of the words before a noun for several people ("*both* boys").
+        groups: pattern of the words that mean several people without a noun ("said *they all*").
         plurals: the endings of nouns for several, with that for one: "ies" -> "y". The longest
             one counts; a whole noun may be one: "men" -> "man".
         phrase_ends: words that end a noun phrase, with those of `AttributionWords`.
@@ -383,6 +385,8 @@ class PeopleWords:
     members_of: str = ""
     picked: frozenset[str] = frozenset()
     indefinite: frozenset[str] = frozenset()
+    several: str = ""
+    groups: str = ""
     plurals: Mapping[str, str] = field(default_factory=dict)
     phrase_ends: frozenset[str] = frozenset()
     phrase_endings: tuple[str, ...] = ()

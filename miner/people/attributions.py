@@ -16,10 +16,12 @@ from typing import NamedTuple
 
 from miner.people.mentions import Mention, MentionKind, mentions_between
 from miner.people.names import (
+    ACTS,
     BEFORE_OBJECT,
     DENIALS,
     DETERMINERS,
     GESTURES,
+    GROUPS,
     JOINING,
     LEAD_IN_ABBREVIATIONS,
     OPENERS,
@@ -59,6 +61,8 @@ _BEFORE_NOUN = rf"\s+(?:(?:{DETERMINERS}|{'|'.join(sorted(QUALITIES))})\s+)*$"
 _BEFORE_OBJECT = re.compile(rf"\b(?:{BEFORE_OBJECT}){_BEFORE_NOUN}")
 _PARTICLE = re.compile(BEFORE_OBJECT)
 _TOWARDS = re.compile(rf"\b(?:{TOWARDS}){_BEFORE_NOUN}")
+_GROUP = re.compile(rf"(?i:{GROUPS})(?![\w-])")
+_ACTS = re.compile(rf"\s+{ACTS}\b")
 
 
 class Attribution(NamedTuple):
@@ -86,10 +90,14 @@ def find_attributions(
     for (start, end), following in zip(paragraph.utterances, ends, strict=True):
         if at or text[:start].strip():
             leading = _find_leading(text, at, start, mentions)
+            leading = _together(text, leading, mentions)
+        elif before:
+            leading = _find_leading(before.text, 0, len(before.text), mentions_before)
+            leading = _together(before.text, leading, mentions_before)
         else:
-            leading = before and _find_leading(before.text, 0, len(before.text), mentions_before)
+            leading = None
         trailing = _find_trailing(text, (start, end), following, mentions, leading is not None)
-        found.append(Attribution(trailing, leading))
+        found.append(Attribution(_together(text, trailing, mentions), leading))
         at = end
     return found
 
@@ -276,9 +284,9 @@ def _subject_after(text: str, clause: _Clause, mentions: Sequence[Mention]) -> M
     if _acting(text, clause.start, start, mentions) or read_noun(text, clause.start, start):
         return None
     later = next(iter(_acting(text, end, clause.end, mentions)), None)
-    if later is None or len(_words(text, end, later.start)) > _SUBJECT_WITHIN:
-        return None
-    return later
+    between = _words(text, end, later.start) if later else []
+    is_far = len(between) > _SUBJECT_WITHIN or not SUBORDINATE.isdisjoint(between)
+    return None if is_far else later  # not "said the carter when Mara came"
 
 
 def _subject_before(text: str, clause: _Clause, mentions: Sequence[Mention]) -> Mention | None:
@@ -332,6 +340,35 @@ def _unknown_noun(text: str, start: int, end: int) -> Mention | None:
     gender = gender_of_noun(phrase.noun)
     place = phrase.start, phrase.end
     return Mention(*place, MentionKind.NOUN, None, gender, noun=phrase.name)
+
+
+def _together(text: str, subject: Mention | None, mentions: Sequence[Mention]) -> Mention | None:
+    """Returns a subject, or several people who speak at once as one of their words.
+
+    These are "they all", whose noun is "all", and two who are joined: "Ann and the waiter".
+    """
+    if subject is None or subject.noun:
+        return subject
+    if subject.kind is MentionKind.PRONOUN:
+        group = _GROUP.match(text, subject.start) if subject.gender == "t" else None
+        if group is None:
+            return subject
+        after = _words(text, group.end(), group.end() + _BEFORE_NAME)
+        beside = (*_words(text, max(0, group.start() - _BEFORE_NAME), group.start())[-1:], *after)
+        if SAY.isdisjoint(beside[:3]):
+            return subject  # "they sat, and Mara, who saw them, said"
+        return _group(*group.span(), group[0].split()[-1].lower())
+    for other in mentions_between(mentions, subject.end, subject.end + _BEFORE_NAME)[:1]:
+        is_joined = other.kind is not MentionKind.PRONOUN and not other.in_speech
+        if is_joined and _JOINED.fullmatch(text, subject.end, other.start):
+            if not _ACTS.match(text, other.end):  # "said Ann and the waiter sighed"
+                words = " ".join(text[subject.start : other.end].split())
+                return _group(subject.start, other.end, words)
+    return subject
+
+
+def _group(start: int, end: int, noun: str) -> Mention:
+    return Mention(start, end, MentionKind.NOUN, None, "", noun=noun)
 
 
 def find_subject(text: str, start: int, end: int, mentions: Sequence[Mention]) -> Mention | None:

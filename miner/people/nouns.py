@@ -1,7 +1,8 @@
-"""Narration -> its noun phrases for people: "the old man", "one of the carters", "another".
+"""Narration -> its noun phrases for people: "the old man", "one of the carters", "both boys".
 
 A noun that the language lists means a person wherever it stands. Any other word means one where it
-is the subject of a verb of saying ("said the wub"); so do words that name nobody ("said one").
+is the subject of a verb of saying ("said the wub"); so do words that name nobody ("said one", "said
+they all"). Several people who speak at once are one person of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from miner.people.names import (
     DETERMINERS,
+    GROUPS,
     INDEFINITE,
     MEMBERS_OF,
     NOUNS,
@@ -22,6 +24,7 @@ from miner.people.names import (
     PICKED,
     PLURALS,
     SAY,
+    SEVERAL,
 )
 
 _MODIFIERS = 3  # words between a determiner and its noun, at most
@@ -41,7 +44,10 @@ _PICKS_BEFORE = re.compile(rf"(?<![\w’'-]){_PICKS}$")
 _SEVERAL_AFTER = re.compile(rf"\s+(?:{MEMBERS_OF})\s+(?:{DETERMINERS})\s")
 _PICKS_AT = re.compile(rf"\s*[—–-]*\s*{_PICKS}")
 _BEFORE = 30  # characters in which "the youngest of" is looked for
-_DETERMINER = re.compile(rf"\s*[—–-]*\s*(?P<determiner>{DETERMINERS})(?![\w-])")
+_DETERMINER = re.compile(
+    rf"\s*[—–-]*\s*(?P<determiner>(?i:{SEVERAL})(?:\s+(?:{DETERMINERS}))?|{DETERMINERS})(?![\w-])"
+)
+_GROUP = re.compile(rf"\s*[—–-]*\s*(?P<group>(?i:{GROUPS}))(?![\w-])")
 _WORD = re.compile(r"\s*([^\W\d_]+(?:['’-][^\W\d_]+)*)")
 
 
@@ -99,6 +105,8 @@ def read_noun(text: str, start: int, end: int) -> NounPhrase | None:
     if words:
         before = [word[1].lower() for word in words[:-1]]
         return NounPhrase(*words[-1].span(1), determiner, _number(determiner, before), noun)
+    if group := _GROUP.match(text, start, end):
+        return NounPhrase(*group.span("group"), "", "", group["group"].lower().split()[-1])
     word = _WORD.match(text, first.start("determiner") if first else start, end)
     if word and word[1].lower() in INDEFINITE:
         return NounPhrase(*word.span(1), "", "", word[1].lower())
