@@ -11,9 +11,12 @@ from enum import StrEnum
 from functools import cache
 
 from miner.errors import InputError
+from miner.people.exchanges import find_exchanges
 from miner.people.names import Form, Name, Paragraph, parse_form
 
 GENDERS = ("m", "f", "")
+# Whoever the speech of a chapter shows so many times more to be another one is not meant there.
+_ANOTHER = -2
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -66,8 +69,10 @@ def find_mentions(
 ) -> tuple[int | None, ...]:
     """Returns the character whom each name means, as a position in the cast; None for nobody.
 
-    A name that may mean several characters ("the Captain") means the one of them whom the chapter
-    names most by names of its own, or else the likeliest one of the book.
+    A name that may mean several characters ("the Captain") means the one of them whose own names
+    the speech of the chapter shows to be of the same person, or else whom the chapter names most by
+    names of its own, but nobody who is shown to be another one. Where the chapter names none of
+    them, it means the likeliest one of the book.
     """
     own: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for name in names:
@@ -80,16 +85,32 @@ def find_mentions(
         if meant
     }
 
+    exchanges = find_exchanges(names, paragraphs)
+
+    def shown(form: Form, chapter: int) -> Counter[int]:
+        """How much more often speech shows a form to be of each character than of another one."""
+        found: Counter[int] = Counter()
+        for counts, sign in zip(exchanges[chapter], (1, -1), strict=True):
+            for other, n in counts.get(form, {}).items():
+                if len(forms.get(other, ())) == 1:
+                    found[forms[other][0]] += sign * n
+        return found
+
     @cache
     def meant_in(form: Form, chapter: int) -> int | None:
         rank, counts = ranks.get(form), own[chapter]
         if not rank:
             return None
+        if len(rank) == 1:
+            return forms[form][0]
+        signs = shown(form, chapter) if chapter in exchanges else Counter[int]()
         few, many = sorted((rank, counts), key=len)  # a book may have thousands of captains
-        here = (position for position in few if position in many)
-        likeliest = forms[form][0]
+        here = (position for position in few if position in many and signs[position] > _ANOTHER)
+        likely = (position for position in forms[form] if signs[position] > _ANOTHER)
         return max(
-            here, key=lambda position: (counts[position], -rank[position]), default=likeliest
+            here,
+            key=lambda position: (signs[position], counts[position], -rank[position]),
+            default=next(likely, forms[form][0]),
         )
 
     return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)

@@ -47,6 +47,9 @@ _NOBLE = 0.75  # the share of mentions with a noble title above which nobody use
 # A short name, or a given name that is a surname, too, is that of a person who is named otherwise
 # at least this share of its times. Else "Otway Hall" would own "Otway".
 _LEAST_SHARE = 0.04
+# Speech shows a surname to be another man's, too, at least so often, and so many times as often
+# as it shows the two to be two.
+_SHARED, _SHARED_TIMES = 10, 0.75
 # A title alone is that of the person who has it so many times more often than any other bearer.
 _MAIN_BEARER = 5
 _ALONE = 3  # a title without a name is a person if it stands so often
@@ -60,6 +63,7 @@ class _Relations(NamedTuple):
     beside: Counter[Person]  # both stand in one clause
     apart: Counter[Person]  # both speak, one after the other
     alike: Counter[Person]  # both speak, in turn with somebody else
+    kin: Counter[Person]  # one is called a relative of the other
 
 
 def group_forms(evidence: Evidence) -> list[Person]:
@@ -343,7 +347,7 @@ class _Grouping:
     def _others(self, form: Form) -> _Relations:
         """How often a form stands beside each person, and speaks as this person or another one."""
         exchanges = self._evidence.exchanges
-        tables = self._evidence.beside, exchanges.apart, exchanges.alike
+        tables = self._evidence.beside, exchanges.apart, exchanges.alike, self._evidence.kin
         return _Relations(*(self._of_people(table[form]) for table in tables))
 
     def _of_people(self, counts: Counter[Form]) -> Counter[Person]:
@@ -359,7 +363,7 @@ class _Grouping:
 
     def _is_other(self, person: Person, form: Form, others: _Relations) -> bool:
         """Whether a form is shown not to be that of a person."""
-        if others.apart[person] >= max(_APART, others.alike[person] + 1):
+        if others.kin[person] or others.apart[person] >= max(_APART, others.alike[person] + 1):
             return True
         return self._is_beside(person, form, others)
 
@@ -451,7 +455,8 @@ def find_characters(paragraphs: Sequence[Paragraph], names: Sequence[Name] | Non
     characters: list[Character] = []
     taken: set[str] = set()
     for n in kept:
-        name = shown[_usual_name(counts[n], evidence)]
+        first = Counter({form: count for form, count in counts[n].items() if forms[form][0] == n})
+        name = shown[_usual_name(first or counts[n], evidence)]
         taken.add(slug := slug_of(name, taken))
         aliases = tuple(dict.fromkeys(shown[form] for form, _ in counts[n].most_common()))
         gender, n_mentions = people[n].gender, counts[n].total()
@@ -469,20 +474,44 @@ def _meant(people: Sequence[Person], evidence: Evidence) -> dict[Form, tuple[int
     bearers = bearers_of_titles(people, evidence)
     found: dict[Form, tuple[int, ...]] = {}
     for form, plain in evidence.raw.items():
-        own = (of[plain],) if plain in of else ()
+        own = of.get(plain)
         if not plain.words:
             title = plain.titles[-1]
             if main := main_bearer(bearers, title):
                 found[form] = (position[main],)
             else:
                 others = (person for person, _ in all_bearers(bearers, title).most_common())
-                found[form] = (*own, *(position[person] for person in others))
-        elif own:
-            found[form] = own
+                own_first = () if own is None else (own,)
+                found[form] = (*own_first, *(position[person] for person in others))
+        elif own is not None:
+            found[form] = (own, *_others_of_surname(plain, own, people, of, evidence))
         elif (bare := Form((), plain.words)) in of:
             if people[of[bare]].fits(gender_of_titles(plain.titles)):
                 found[form] = (of[bare],)
     return {form: meant for form, meant in found.items() if meant}
+
+
+def _others_of_surname(
+    form: Form, own: int, people: Sequence[Person], of: Mapping[Form, int], evidence: Evidence
+) -> list[int]:
+    """Returns the other men whom a surname means in some chapters: the son is "Mr. Weller", too."""
+    if len(form.words) != 1 or "f" in (gender_of_titles(form.titles), people[own].gender):
+        return []
+    alike, apart = (_sum_by_person(counts.get(form, {}), of) for counts in evidence.exchanges)
+    return [
+        n
+        for n, count in alike.most_common()
+        if n != own and people[n].gender == "m" and form.words[0] in people[n].last
+        if count >= max(_SHARED, _SHARED_TIMES * apart[n])
+    ]
+
+
+def _sum_by_person(counts: Mapping[Form, int], of: Mapping[Form, int]) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for form, n in counts.items():
+        if form in of:
+            found[of[form]] += n
+    return found
 
 
 def _show(form: Form, printed: Mapping[str, int]) -> str:

@@ -7,39 +7,43 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from miner.people.exchanges import Exchanges, Speech, find_exchanges
+from miner.people.exchanges import Exchanges, find_exchanges, join_exchanges
 from miner.people.names import (
     ACTS,
     ARTICLES,
     BEFORE_PLACE,
-    BEFORE_VOCATIVE,
     GENDERED,
     GENERATIONS,
+    KIN_NOUNS,
+    OWNING,
+    PERSONAL,
     QUALITIES,
     SENTENCE_END,
     Form,
     Name,
     Paragraph,
-    is_say,
 )
 
 _AFTER, _BEFORE = 24, 16  # characters around a name that are looked at
 _BESIDE = 80  # the most characters between two names of one clause
 _SUBJECT = 30  # a name further from the start of its sentence may not be its subject
+_TOLD_APART = 2  # so often, at least, speech must show two qualities of a name to be two people's
 _KEPT_QUALITY = 5  # narration says "Young Jerry" so often: it is a name, not a mood
 
-_WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
-_WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
 _ACTS = re.compile(rf"\s+{ACTS}\b")
 _PLACE = re.compile(rf"\b{BEFORE_PLACE} $")
 _ARTICLE = re.compile(rf"\b{ARTICLES}\s+$")
-_VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")
-_VOCATIVE_END = re.compile(r"\s*[,.!?;—”\"’'»]")
 _POSSESSIVE = re.compile(r"['’]s\b")
+_OWNED_KIN = (
+    rf"(?:{'|'.join(sorted(OWNING & PERSONAL.keys())) or '(?!)'})\s+(?:[^\W\d_]+\s+){{0,2}}"
+    rf"(?:{'|'.join(sorted(KIN_NOUNS)) or '(?!)'})"
+)
+_KIN_BEFORE = re.compile(rf"\b{_OWNED_KIN},?\s+$", re.IGNORECASE)
+_KIN_AFTER = re.compile(rf",\s+{_OWNED_KIN}\b")
 _WORDS = re.compile(r"[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[.!?;]")
 _SHORT = re.compile(r"\b(?:Mr|Mrs|Dr|St)\.")
@@ -83,7 +87,8 @@ class Evidence:
     """What the text around the names of a book shows."""
 
     def __init__(self, names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> None:
-        self._kept = _kept_qualities(names, paragraphs)
+        exchanges = find_exchanges(names, paragraphs)
+        self._kept = _kept_qualities(names, paragraphs) | _told_apart(exchanges)
         # The forms as the book has them, with the form that is counted: "Poor Jane" is "Jane".
         self.raw = {form: self._plain(form) for form in dict.fromkeys(n.form for n in names)}
         self.counts = Counter(self.raw[name.form] for name in names)
@@ -93,8 +98,11 @@ class Evidence:
         self.pronouns: defaultdict[Form, Counter[str]] = defaultdict(Counter)
         # How often two forms stand in one clause of narration, so that they are not one person.
         self.beside: defaultdict[Form, Counter[Form]] = defaultdict(Counter)
-        # Which forms take turns to speak.
-        self.exchanges = self._read_exchanges(names, paragraphs)
+        # The same if one is called a relative of the other: "his son, Tobin Bell".
+        self.kin: defaultdict[Form, Counter[Form]] = defaultdict(Counter)
+        for name in names:
+            self._count_use(name, paragraphs[name.paragraph].text)
+        self.exchanges = join_exchanges(exchanges, self.raw)
         narrated = (name for name in names if not name.in_speech)
         for number, group in groupby(narrated, key=lambda name: name.paragraph):
             together = list(group)
@@ -116,43 +124,19 @@ class Evidence:
     def _plain(self, form: Form) -> Form:
         return form if form in self._kept else form.plain
 
-    def _read_exchanges(self, names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> Exchanges:
-        """Counts the uses of all names, and returns what those beside speech and in it show."""
-        speakers: defaultdict[int, list[Form]] = defaultdict(list)
-        called: defaultdict[int, list[Form]] = defaultdict(list)
-        for name in names:
-            says, is_called = self._count_use(name, paragraphs[name.paragraph].text)
-            if says:
-                speakers[name.paragraph].append(self.raw[name.form])
-            if is_called:
-                called[name.paragraph].append(self.raw[name.form])
-        return find_exchanges(
-            [
-                Speech(n, paragraph.chapter, tuple(speakers[n]), tuple(called[n]))
-                for n, paragraph in enumerate(paragraphs)
-                if paragraph.utterances
-            ]
-        )
-
-    def _count_use(self, name: Name, text: str) -> tuple[bool, bool]:
-        """Counts a use; returns whether a verb of saying is beside it, and if it is called."""
+    def _count_use(self, name: Name, text: str) -> None:
         uses = self.uses[key_of(name.form)]
-        uses.all += 1
         titles, words = name.form
+        after = text[name.end : name.end + _AFTER]
+        before = text[max(0, name.start - _BEFORE) : name.start]
+        uses.all += 1
         uses.titled += bool(titles and words and titles[-1] not in QUALITIES)
-        after, before = _around(name, text)
-        says = calls = False
-        if name.in_speech:
-            calls = is_called(name, text)
-        else:
-            says = _says(before, after)
-            uses.acts += bool(_ACTS.match(after))
-        uses.says += says
-        uses.called += calls
+        uses.says += name.says
+        uses.called += name.called
+        uses.acts += not name.in_speech and bool(_ACTS.match(after))
         uses.placed += bool(_PLACE.search(before))
         uses.owns += bool(_POSSESSIVE.match(after))
         uses.articled += bool(_ARTICLE.search(before))
-        return says, calls
 
     def _count_pronouns(self, names: Sequence[Name], narration: str) -> None:
         """Counts the pronouns of the sentences that name one person at their start."""
@@ -177,32 +161,22 @@ class Evidence:
             if other.start - one.end >= _BESIDE:
                 continue
             forms = self.raw[one.form], self.raw[other.form]
-            between = _SHORT.sub("", text[one.end : other.start])
-            if forms[0] != forms[1] and not _CLAUSE_END.search(between):
-                self.beside[forms[0]][forms[1]] += 1
-                self.beside[forms[1]][forms[0]] += 1
-
-
-def is_called(name: Name, text: str) -> bool:
-    """Whether a name in speech is that of the person who is spoken to."""
-    after, before = _around(name, text)
-    return bool(_VOCATIVE.search(before) and _VOCATIVE_END.match(after))
+            if forms[0] == forms[1]:
+                continue
+            between = text[one.end : other.start]
+            is_kin = _KIN_BEFORE.search(between) or _KIN_AFTER.match(text, other.end)
+            for table, counts in (
+                (self.beside, not _CLAUSE_END.search(_SHORT.sub("", between))),
+                (self.kin, is_kin),
+            ):
+                if counts:
+                    table[forms[0]][forms[1]] += 1
+                    table[forms[1]][forms[0]] += 1
 
 
 def does(name: Name, text: str) -> bool:
     """Whether narration tells what the bearer of a name does or says."""
-    after, before = _around(name, text)
-    return bool(_ACTS.match(after)) or _says(before, after)
-
-
-def _says(before: str, after: str) -> bool:
-    near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
-    return any(found and is_say(found[1]) for found in near)
-
-
-def _around(name: Name, text: str) -> tuple[str, str]:
-    """Returns the text after a name and before it."""
-    return text[name.end : name.end + _AFTER], text[max(0, name.start - _BEFORE) : name.start]
+    return name.says or bool(_ACTS.match(text[name.end : name.end + _AFTER]))
 
 
 def key_of(form: Form) -> tuple[str, ...]:
@@ -222,6 +196,18 @@ def _kept_qualities(names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> s
         if not name.in_speech and _is_inside(paragraphs[name.paragraph].text, name.start)
     )
     return {form for form, n in inside.items() if n >= _KEPT_QUALITY}
+
+
+def _told_apart(exchanges: Mapping[int, Exchanges]) -> set[Form]:
+    """Returns the forms whose quality tells two people apart who talk: "Big" and "Little Ned"."""
+    alike, apart = join_exchanges(exchanges)
+    return {
+        form
+        for form, others in apart.items()
+        if form.words and form.titles[-1:] and form.titles[-1] in QUALITIES
+        for other, n in others.items()
+        if other.plain == form.plain and n >= max(_TOLD_APART, alike[form][other] + 1)
+    }
 
 
 def _is_inside(text: str, start: int) -> bool:

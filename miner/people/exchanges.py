@@ -10,35 +10,19 @@ of one person 12 times; the latter stand two paragraphs apart 147 times, the for
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from miner.people.names import Form
+from miner.people.names import Form, Name, Paragraph
 
 _NEAR = 2  # speech further on than this, in paragraphs, answers nothing
-
-
-class Speech(NamedTuple):
-    """A paragraph with speech."""
-
-    paragraph: int  # its position among the paragraphs of the book
-    chapter: int  # the number of its chapter
-    speakers: tuple[Form, ...]  # the names beside a verb of saying
-    called: tuple[Form, ...]  # the names by which the speech calls somebody
-
-    @property
-    def speaker(self) -> Form | None:
-        """The only name beside a verb of saying."""
-        return self.speakers[0] if len(set(self.speakers)) == 1 else None
 
 
 Pairs = defaultdict[Form, Counter[Form]]
 
 
-@dataclass(frozen=True, slots=True)
-class Exchanges:
-    """How often the speech of a book shows two forms to be of one person, or of two.
+class Exchanges(NamedTuple):
+    """How often speech shows two forms to be of one person, or of two.
 
     Each pair is counted under both of its forms.
     """
@@ -47,8 +31,49 @@ class Exchanges:
     apart: Pairs  # one speaks right after the other, or calls the other
 
 
-def find_exchanges(speeches: Sequence[Speech]) -> Exchanges:
-    """Returns what the speech of a book shows; the paragraphs with speech are in order."""
+def join_exchanges(
+    exchanges: Mapping[int, Exchanges], renamed: Mapping[Form, Form] | None = None
+) -> Exchanges:
+    """Returns the counts of all chapters; those of forms that are renamed to one are added up."""
+    renamed = renamed or {}
+    whole = Exchanges(defaultdict(Counter), defaultdict(Counter))
+    for chapter in exchanges.values():
+        for found, counts in zip(whole, chapter, strict=True):
+            for form, others in counts.items():
+                one = renamed.get(form, form)
+                for other_form, n in others.items():
+                    if (other := renamed.get(other_form, other_form)) != one:
+                        found[one][other] += n
+    return whole
+
+
+def find_exchanges(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> dict[int, Exchanges]:
+    """Returns what the speech of each chapter shows."""
+    speakers: defaultdict[int, dict[Form, None]] = defaultdict(dict)
+    called: defaultdict[int, dict[Form, None]] = defaultdict(dict)
+    for name in names:
+        if name.says:
+            speakers[name.paragraph][name.form] = None
+        if name.called:
+            called[name.paragraph][name.form] = None
+    speeches: defaultdict[int, list[_Speech]] = defaultdict(list)
+    for n, paragraph in enumerate(paragraphs):
+        if paragraph.utterances:
+            # Where several are named, nothing tells who speaks.
+            only = next(iter(speakers[n])) if len(speakers.get(n, ())) == 1 else None
+            speeches[paragraph.chapter].append(_Speech(n, only, tuple(called.get(n, ()))))
+    return {chapter: _count_exchanges(found) for chapter, found in speeches.items()}
+
+
+class _Speech(NamedTuple):
+    """A paragraph with speech."""
+
+    paragraph: int  # its position among the paragraphs of the book
+    speaker: Form | None  # the only name beside a verb of saying
+    called: tuple[Form, ...]  # the names by which the speech calls somebody
+
+
+def _count_exchanges(speeches: Sequence[_Speech]) -> Exchanges:
     alike: Pairs = defaultdict(Counter)
     apart: Pairs = defaultdict(Counter)
 
@@ -73,10 +98,9 @@ def find_exchanges(speeches: Sequence[Speech]) -> Exchanges:
     return Exchanges(alike, apart)
 
 
-def _next(speeches: Sequence[Speech], position: int) -> Speech | None:
-    """Returns the next speech if it belongs to the same exchange."""
+def _next(speeches: Sequence[_Speech], position: int) -> _Speech | None:
+    """Returns the next speech if it is near."""
     if position + 1 == len(speeches):
         return None
     speech, following = speeches[position : position + 2]
-    is_near = following.paragraph - speech.paragraph <= _NEAR
-    return following if is_near and following.chapter == speech.chapter else None
+    return following if following.paragraph - speech.paragraph <= _NEAR else None

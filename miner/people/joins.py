@@ -46,7 +46,7 @@ def join_alike(people: Sequence[Person], evidence: Evidence) -> list[Person]:
     """Returns the people of a book; those whom its speech shows to be one are: Fagin, "the Jew"."""
     exchanges = evidence.exchanges
     alike, apart = _between(people, exchanges.alike), _between(people, exchanges.apart)
-    beside = _between(people, evidence.beside)
+    beside, kin = _between(people, evidence.beside), _between(people, evidence.kin)
     total: Counter[int] = Counter()
     for pair, n in alike.items():
         total.update(dict.fromkeys(pair, n))
@@ -62,7 +62,8 @@ def join_alike(people: Sequence[Person], evidence: Evidence) -> list[Person]:
             continue
         main, left = sorted(map(find, pair), key=lambda number: -people[number].count)
         against = _ALIKE_TIMES * apart[pair] + beside[pair]
-        if main != left and n > against and people[main].fits(people[left].gender):
+        is_one = n > against and not kin[pair] and people[main].fits(people[left].gender)
+        if main != left and is_one:
             people[main].join(people[left])
             joined_to[left] = main
     return [person for number, person in enumerate(people) if find(number) == number]

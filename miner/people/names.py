@@ -209,6 +209,12 @@ _CAPITALS_PER_SMALL_OF_NO_NAME = 0.3
 # stand together so often.
 _PAIRS = 2
 
+_AFTER, _BEFORE = 24, 16  # characters around a name that are looked at
+_WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
+_WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
+_VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")
+_VOCATIVE_END = re.compile(r"\s*[,.!?;—”\"’'»]")
+
 _LETTERS = [chr(code) for code in (*range(0x250), *range(0x370, 0x530)) if chr(code).isalpha()]
 _LARGE = f"[{''.join(filter(str.isupper, _LETTERS))}]"
 _SMALL = f"[{''.join(filter(str.islower, _LETTERS))}]"
@@ -253,7 +259,9 @@ class Name:
     start: int  # the first character in the paragraph's text
     end: int  # the character after the last. A possessive ending is left out.
     form: Form  # the titles and the words
-    in_speech: bool  # whether it stands in an utterance
+    in_speech: bool = False  # whether it stands in an utterance
+    says: bool = False  # whether a verb of saying stands beside it, in narration
+    called: bool = False  # whether an utterance calls somebody by it
 
 
 class _Token(NamedTuple):
@@ -282,7 +290,7 @@ def find_names(paragraphs: Sequence[Paragraph]) -> tuple[Name, ...]:
     for run in runs:
         paragraph = paragraphs[run.paragraph]
         for start, end, form in words.names_of(run):
-            found.append(Name(run.paragraph, start, end, form, False))
+            found.append(Name(run.paragraph, start, end, form))
     return tuple(_with_speech(found, paragraphs))
 
 
@@ -468,12 +476,26 @@ class _Words:
 
 
 def _with_speech(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> Iterable[Name]:
+    """Yields the names with what the speech in their paragraphs tells of them."""
     last, position = -1, 0
     for name in names:
-        utterances = paragraphs[name.paragraph].utterances
+        text, utterances = paragraphs[name.paragraph].text, paragraphs[name.paragraph].utterances
         if name.paragraph != last:
             last, position = name.paragraph, 0
         while position < len(utterances) and utterances[position][1] <= name.start:
             position += 1
-        in_speech = position < len(utterances) and utterances[position][0] <= name.start
-        yield Name(name.paragraph, name.start, name.end, name.form, in_speech)
+        if position < len(utterances) and utterances[position][0] <= name.start:
+            yield replace(name, in_speech=True, called=_is_called(text, name))
+        else:
+            yield replace(name, says=_is_beside_say(text, name))
+
+
+def _is_called(text: str, name: Name) -> bool:
+    before = text[max(0, name.start - _BEFORE) : name.start]
+    return bool(_VOCATIVE.search(before) and _VOCATIVE_END.match(text, name.end))
+
+
+def _is_beside_say(text: str, name: Name) -> bool:
+    after = _WORD_AFTER.match(text[name.end : name.end + _AFTER])
+    before = _WORD_BEFORE.search(text[max(0, name.start - _BEFORE) : name.start])
+    return any(found and is_say(found[1]) for found in (after, before))

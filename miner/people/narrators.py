@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from miner.people.cast import Cast, Character, Kind, find_mentions, join_characters
-from miner.people.evidence import does, is_called
+from miner.people.evidence import does
 from miner.people.names import (
     LETTER_CLOSING,
     NAMES_ITSELF,
@@ -382,7 +382,7 @@ def _uses(name: Name, text: str, is_by_i: bool, is_to_i: bool, is_last: bool) ->
         yield _Use.SIGNS
     elif not name.in_speech:
         yield _Use.DOES if does(name, text) else _Use.NARRATED
-    elif is_called(name, text):
+    elif name.called:
         yield _Use.CALLED
         if is_by_i or is_to_i:
             yield _Use.CALLED_BY_I if is_by_i else _Use.CALLED_TO_I
