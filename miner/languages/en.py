@@ -417,6 +417,18 @@ _PEOPLE = PeopleWords(
         "aunt brother cousin daughter father grandfather grandmother husband lady lord "
         "master mistress mother nephew niece parent sister son uncle wife".split()
     ),
+    kinship={
+        **dict.fromkeys("husband wife lady bride bridegroom".split(), "spouse"),
+        **dict.fromkeys("father mother parent papa mamma mama dad".split(), "parent"),
+        **dict.fromkeys("son daughter".split(), "child"),
+        **dict.fromkeys("brother sister".split(), "sibling"),
+        **dict.fromkeys("aunt uncle auntie aunty".split(), "aunt"),
+        **dict.fromkeys("nephew niece".split(), "niece"),
+        **dict.fromkeys("grandfather grandmother grandpa grandma".split(), "grandparent"),
+        **dict.fromkeys("grandson granddaughter grandchild".split(), "grandchild"),
+        **dict.fromkeys("master mistress".split(), "master"),
+        **dict.fromkeys("servant maid valet footman".split(), "servant"),
+    },
     general_nouns=frozenset(
         "baby beauty boy boys chap child children companion creature elder fellow "
         "friend gentleman girl girls guest hero heroine individual infant lad lady "

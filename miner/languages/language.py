@@ -303,6 +303,9 @@ class PeopleWords:
         before_vocative: pattern of the words before a name in speech by which a person is called.
         nouns: nouns for people, with the gender of each.
         kin_nouns: those of `nouns` that name a person as another one's ("his wife").
+        kinship: nouns and titles with what their bearer is to another one, in the words of
+            `miner.people.kinship.Relation`: "wife" -> "spouse". One that is a general noun, too,
+            has this sense only as "his" or "her" one ("his lady").
         general_nouns: those of `nouns` that may mean anybody ("the man", "the other").
         titles_of_nouns: the titles that the bearer of a noun or of a title has: "baronet" -> "sir".
         calls_man: pattern of the words by which speech calls a man. Case does not count.
@@ -366,6 +369,7 @@ class PeopleWords:
     before_vocative: str = ""
     nouns: Mapping[str, str] = field(default_factory=dict)
     kin_nouns: frozenset[str] = frozenset()
+    kinship: Mapping[str, str] = field(default_factory=dict)
     general_nouns: frozenset[str] = frozenset()
     titles_of_nouns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls_man: str = ""

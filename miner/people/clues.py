@@ -35,6 +35,7 @@ from miner.people.names import (
     SENTENCE_END,
     Paragraph,
 )
+from miner.people.relatives import find_relatives
 
 _REMEMBERED = 60  # mentions in narration, counted back, among which people are still at hand
 _AHEAD = 3  # paragraphs after an utterance in which people are looked for
@@ -164,6 +165,7 @@ class ChapterClues:
 
 def find_clues(chapter: ChapterPeople) -> ChapterClues:
     """Returns a chapter with the clues of its utterances."""
+    chapter = find_relatives(chapter)
     attributions = _attribute(chapter)
     chapter, attributions = _with_new_nouns(chapter, attributions)
     reader = _Reader(chapter, attributions)

@@ -19,7 +19,9 @@ from typing import NamedTuple
 from miner.people.cast import Cast, Character, Kind, find_mentions
 from miner.people.characters import find_characters
 from miner.people.given_cast import cast_from_characters
+from miner.people.kinship import Kinship, find_kinship
 from miner.people.names import (
+    KINSHIP,
     NARRATOR,
     NOUNS,
     OWNING,
@@ -96,6 +98,8 @@ class ChapterPeople:
     people: tuple[Person, ...]
     mentions: tuple[tuple[Mention, ...], ...]  # the mentions in each paragraph, in order
     first_person: bool  # whether the narrator of most of it is part of the story
+    cast: Cast  # the characters of the book
+    kinship: Kinship  # who is whose kin in the book
 
 
 def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
@@ -126,6 +130,7 @@ class BookPeople:
     _narration: Narration
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
+    _kinship: Kinship
 
     def chapters(self) -> Iterator[ChapterPeople]:
         """Yields the chapters that hold an utterance to be tagged, in order."""
@@ -170,6 +175,8 @@ class BookPeople:
             tuple(people.people),
             tuple(found),
             first_person,
+            self.cast,
+            self._kinship,
         )
 
 
@@ -200,7 +207,8 @@ def people_from_paragraphs(
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
     bearers = _bearers_of_titles(cast, names, mentioned)
-    return BookPeople(paragraphs, cast, narration, tuple(map(tuple, named)), bearers)
+    kinship = find_kinship(paragraphs, names, mentioned, cast)
+    return BookPeople(paragraphs, cast, narration, tuple(map(tuple, named)), bearers, kinship)
 
 
 def _bearers_of_titles(
@@ -252,7 +260,8 @@ class _PeopleOfChapter:
         noun = phrase.noun
         if given := self._cast.nouns.get(noun):
             return self.number_of(next((one for one in given if one in named), given[0]))
-        titles = TITLES_OF_NOUNS.get(noun, frozenset())
+        # Whose father "the father" is, is told by others; a priest has a title and a name.
+        titles = frozenset() if noun in KINSHIP else TITLES_OF_NOUNS.get(noun, frozenset())
         counts = sum((bearers.get(title, Counter()) for title in sorted(titles)), Counter())
         here = [character for character in counts if character in named]
         if len(here) == 1:

@@ -88,6 +88,7 @@ def gender_of_titles(titles: Iterable[str]) -> str:
 
 
 NOUNS = _merged(words.nouns for words in _PEOPLE)
+KINSHIP = _merged(words.kinship for words in _PEOPLE)
 KIN_NOUNS = frozenset().union(*(words.kin_nouns for words in _PEOPLE))
 GENERAL_NOUNS = frozenset().union(*(words.general_nouns for words in _PEOPLE))
 NUMBERED = frozenset().union(*(words.numbered for words in _PEOPLE))

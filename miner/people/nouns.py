@@ -16,9 +16,11 @@ from miner.people.names import (
     DETERMINERS,
     GROUPS,
     INDEFINITE,
+    KINSHIP,
     MEMBERS_OF,
     NOUNS,
     NUMBERED,
+    OWNING_ENDING,
     PHRASE_ENDINGS,
     PHRASE_ENDS,
     PICKED,
@@ -37,6 +39,8 @@ _ADJECTIVES = rf"(?P<modifiers>(?:(?!(?:{MEMBERS_OF})\s)[a-zà-ÿ-]+\s+){{0,{_MO
 _PHRASE = re.compile(
     rf"{_BEGINS}{_ADJECTIVES}(?P<noun>{_ANY_NOUN})(?![\w-])(?!\s+{_ANY_NOUN}(?![\w-]))"
 )
+# "the boy’s mother": it begins where its owner ends.
+_OWNED = re.compile(rf"(?<=\w)(?:{OWNING_ENDING})\s+{_ADJECTIVES}(?P<noun>{_ANY_NOUN})(?![\w-])")
 # "one of the", "the youngest of the three"; the words of the language may be of any case.
 _ANY_PICKED = f"(?i:{'|'.join(sorted(PICKED)) or '(?!)'})"
 _PICKS = rf"(?:(?:{DETERMINERS})\s+)?(?P<picked>{_ANY_PICKED})\s+(?:{MEMBERS_OF})\s+"
@@ -56,7 +60,8 @@ class NounPhrase(NamedTuple):
 
     start: int  # the first character in the text of its paragraph
     end: int  # the character after the noun
-    determiner: str  # the word before it, in small letters; "" for "one" and the like
+    # the word before it, in small letters; "" for "one", and for a noun after its owner
+    determiner: str
     number: str  # the word that tells it from others of its noun: "second"; or ""
     noun: str  # the noun, of one person: "carter" for "one of the carters"
 
@@ -81,6 +86,9 @@ def find_nouns(narration: str) -> Iterator[NounPhrase]:
                 start -= len(before) - picks.start()
                 words, noun = [picks["picked"].lower()], singular
         yield NounPhrase(start, end, determiner, _number(determiner, words), noun)
+    for match in _OWNED.finditer(narration):
+        if match["noun"] in KINSHIP:
+            yield NounPhrase(*match.span(), "", "", match["noun"])
 
 
 def read_noun(text: str, start: int, end: int) -> NounPhrase | None:
