@@ -49,7 +49,7 @@ SCHEMAS: Mapping[str, Columns] = {
         **dict.fromkeys(("quoted", "continues"), "bool"),
         "speaker": "string",
         "speaker_confidence": "float",
-        "called": ["string"],
+        "addressees": ["string"],
         "speaker_name": "string",
         **dict.fromkeys(("dialogue", "part", "turn"), "int32"),
     },
@@ -267,7 +267,7 @@ def tagged_from_rows(
     for number, row in enumerate(rows):
         span = span_from_row(row)
         confidence = confidences[number] if confidences else None
-        speaker = row["speaker"], row["speaker_confidence"], tuple(row["called"])
+        speaker = row["speaker"], row["speaker_confidence"], tuple(row["addressees"])
         spans.append(TaggedSpan(span, Tag(row["tag"]), confidence, *speaker))
     return TaggedBook(book, tuple(spans), source)
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.files import printable
+from miner.people.addressees import Said, find_addressees
 from miner.people.cast import Character, Kind, find_unnamed, slug_of
 from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.people.clues import find_clues, keep_names
@@ -241,6 +242,7 @@ class SpeakerAttributor:
             decoded = decode_speakers(candidates, self.scorer, odds, self.beam)
             id_of = partial(listed.id_of, candidates.people, chapter.number)
             before: tuple[Tag, str | None] | None = None
+            said: list[Said] = []
             utterances = zip(candidates.spans, clues.clues, *decoded, strict=True)
             for place, clue, number, sure, goes_on in utterances:
                 speaker = id_of(number)
@@ -252,9 +254,12 @@ class SpeakerAttributor:
                     item,
                     speaker=speaker,
                     speaker_confidence=None if speaker is None else sure,
-                    called=tuple(called),
                 )
+                told = None if clue.told is None else id_of(clue.told)
+                said.append(Said(item.tag is Tag.B_START, speaker, tuple(called), told))
                 before = item.tag, speaker
+            for place, people in zip(candidates.spans, find_addressees(said), strict=True):
+                spans[place] = replace(spans[place], addressees=people)
         return SpokenBook(tuple(spans), listed.characters())
 
 
@@ -286,7 +291,7 @@ def _characters_of(
     tagged: Sequence[TaggedSpan], known: Sequence[Character]
 ) -> tuple[Character, ...]:
     """Returns the characters of a book whose speakers are there already."""
-    speaking = dict.fromkeys(id for item in tagged for id in (item.speaker, *item.called) if id)
+    speaking = dict.fromkeys(id for item in tagged for id in (item.speaker, *item.addressees) if id)
     kept = {one.id: one for one in known if one.id in speaking or one.kind is Kind.NAMED}
     for id in speaking:
         kept.setdefault(id, Character(id, id, (id,)))

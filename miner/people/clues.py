@@ -141,6 +141,15 @@ class Clues:
             self.last_but_one,
         )
 
+    @property
+    def told(self) -> int | None:
+        """The person to whom the narration of its paragraph says by name that it is said, or I."""
+        mention = self.cue(Cue.ADDRESSED)
+        is_known = mention is not None and (
+            mention.kind is MentionKind.NAME or mention.gender == "i"
+        )
+        return mention.person if mention is not None and is_known else None
+
     def cue(self, place: Cue) -> Mention | None:
         """Returns the mention in a place."""
         return self.cues[_NUMBER_OF_CUE[place]]

@@ -163,8 +163,8 @@ class Turn:
         speaker: the id of the character who speaks; None if nobody is known.
         speaker_confidence: the mean confidence of its spans in the speaker, 0..1; None if nobody is
             known.
-        addressees: the ids of the characters whom it calls by name; where it calls nobody and two
-            people talk, the other one.
+        addressees: the ids of the characters to whom its spans are said; where the spans name
+            nobody and two people talk, the other one.
         is_whole: whether it is all that its speaker says; False for one of several spans of a turn
             that `split_into_spans` made turns.
     """
@@ -335,7 +335,7 @@ def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
             known if len(known) == len(sure) else (),
             tuple(narration),
             *_speaker_of(items),
-            tuple(dict.fromkeys(called for item in items for called in item.called)),
+            tuple(dict.fromkeys(one for item in items for one in item.addressees)),
         )
         if items[0].tag is Tag.B_START:
             found.append([])

@@ -89,7 +89,7 @@ def row_from_span(book: str, tagged: TaggedSpan) -> dict[str, Any]:
         "continues": span.continues,
         "speaker": tagged.speaker,
         "speaker_confidence": rounded(tagged.speaker_confidence),
-        "called": list(tagged.called),
+        "addressees": list(tagged.addressees),
     }
 
 
@@ -154,9 +154,9 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     speaker = row.get("speaker")
     if speaker is not None and (not isinstance(speaker, str) or not speaker):
         raise InputError(f"{where}: found speaker {shown(speaker)}, expected an id, or null")
-    called = row.get("called", [])
-    if not isinstance(called, list) or not all(isinstance(one, str) and one for one in called):
-        raise InputError(f"{where}: found called {shown(called)}, expected a list of ids")
+    people = row.get("addressees", [])
+    if not isinstance(people, list) or not all(isinstance(one, str) and one for one in people):
+        raise InputError(f"{where}: found addressees {shown(people)}, expected a list of ids")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
     is_utterance = row["kind"] == _KINDS[0]
     flags = is_utterance, row["quoted"], row["continues"]
@@ -164,7 +164,7 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     tag = tag_from_name(row["tag"], where)
     try:
         return row["book"], TaggedSpan(
-            span, tag, row["confidence"], speaker, row.get("speaker_confidence"), tuple(called)
+            span, tag, row["confidence"], speaker, row.get("speaker_confidence"), tuple(people)
         )
     except ValueError as error:  # it knows the span, but not the file
         raise InputError(f"{where}: {error}") from error

@@ -57,7 +57,7 @@ class TaggedSpan:
         confidence: of the tag, 0..1; None if the tagger gives none.
         speaker: the id of the character who speaks an utterance; None if nobody is known.
         speaker_confidence: of the speaker, 0..1; None if nobody is known.
-        called: the ids of the characters whom an utterance calls by name.
+        addressees: the ids of the characters to whom an utterance is said.
     """
 
     span: Span
@@ -65,7 +65,7 @@ class TaggedSpan:
     confidence: float | None = None
     speaker: str | None = None
     speaker_confidence: float | None = None
-    called: tuple[str, ...] = ()
+    addressees: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses O on an utterance, any other tag on narration, and narration with a speaker."""

@@ -21,7 +21,7 @@ CAST = (
     Character("waiter-2", "waiter", ("waiter",), "m", Kind.UNNAMED, chapter=2),
     Character("mute", "Mute", ("Mute",)),
 )
-# Tag, speaker, words, who is called.
+# Tag, speaker, words, to whom it is said.
 THREE = [
     ("S", "ann", 3, ""),
     ("s", "ann", 1, ""),
@@ -41,9 +41,9 @@ def spoken(rows, chapter=1):
             None,
             speaker,
             None if speaker is None else 1.0,
-            tuple(called.split()),
+            tuple(addressees.split()),
         )
-        for n, (tag, speaker, words, called) in enumerate(rows)
+        for n, (tag, speaker, words, addressees) in enumerate(rows)
     ]
 
 

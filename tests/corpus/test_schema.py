@@ -44,8 +44,8 @@ def page():
         is_said = letter != "O"
         span = Span(1, paragraph, index, start, start + len(text), text, is_said)
         sure = 0.5 if speaker else None
-        called = ("tobin",) if "fill" in text else ()
-        tagged = TaggedSpan(span, NAMES[letter], 0.25 if is_said else None, speaker, sure, called)
+        heard = ("tobin",) if "fill" in text else ()
+        tagged = TaggedSpan(span, NAMES[letter], 0.25 if is_said else None, speaker, sure, heard)
         spans.append(tagged)
     return TaggedBook("7", tuple(spans))
 
@@ -76,7 +76,7 @@ def test_columns_of_a_span():
         ("continues", False),
         ("speaker", "tobin"),
         ("speaker_confidence", 0.5),
-        ("called", []),
+        ("addressees", []),
         ("speaker_name", "Tobin"),
         ("dialogue", 0),
         ("part", 0),

@@ -101,7 +101,7 @@ def test_given_characters_are_those_who_speak():
 
 
 def test_speakers_that_are_there_are_kept():
-    given = tagged(book(), speaker="a-voice", called=("somebody",))
+    given = tagged(book(), speaker="a-voice", addressees=("somebody",))
     found = attribute_speakers(book(), given, revise=True)
     assert list(found) == given
     assert {"a-voice": "a-voice", "somebody": "somebody"}.items() <= names_of(found).items()

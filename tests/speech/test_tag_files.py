@@ -55,12 +55,12 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
         ("continues", False),
         ("speaker", None),
         ("speaker_confidence", None),
-        ("called", []),
+        ("addressees", []),
     ]
     assert list(rows_of()[3].items())[-3:] == [
         ("speaker", "ann"),
         ("speaker_confidence", 0.75),
-        ("called", ["bo", "cy"]),
+        ("addressees", ["bo", "cy"]),
     ]
     assert rows_of()[1]["kind"] == "narration"
     assert rows_of()[1]["confidence"] is None
@@ -81,10 +81,10 @@ def test_tags_come_back_as_they_were_written(tmp_path):
 def test_a_file_from_before_speakers_has_none(tmp_path):
     rows = rows_of()
     for row in rows:
-        del row["speaker"], row["speaker_confidence"], row["called"]
+        del row["speaker"], row["speaker_confidence"], row["addressees"]
     (book,) = read_tag_file(write_rows(tmp_path / "old.jsonl", rows)).books
     assert [item.tag for item in book.spans] == [item.tag for item in make_spans()]
-    assert {(item.speaker, item.speaker_confidence, item.called) for item in book.spans} == {
+    assert {(item.speaker, item.speaker_confidence, item.addressees) for item in book.spans} == {
         (None, None, ())
     }
 
@@ -124,9 +124,13 @@ def test_books_may_be_interleaved(tmp_path):
         (3, {"speaker": ""}, ":4: found speaker '', expected an id, or null"),
         (3, {"speaker_confidence": -1}, ":4: found speaker confidence -1, expected 0 to 1, or nu"),
         (3, {"speaker_confidence": "1"}, ":4: found speaker confidence '1', expected 0 to 1, or"),
-        (3, {"called": "bo"}, ":4: found called 'bo', expected a list of ids"),
-        (3, {"called": ["bo", None]}, ":4: found called ['bo', None], expected a list of ids"),
-        (3, {"called": [""]}, ":4: found called [''], expected a list of ids"),
+        (3, {"addressees": "bo"}, ":4: found addressees 'bo', expected a list of ids"),
+        (
+            3,
+            {"addressees": ["bo", None]},
+            ":4: found addressees ['bo', None], expected a list of ids",
+        ),
+        (3, {"addressees": [""]}, ":4: found addressees [''], expected a list of ids"),
         (1, {"speaker": "ann"}, ":2: paragraph 0, span 1: found the speaker 'ann' on narration, "),
         (2, {"start": 0, "end": 8}, ":3: found paragraph 0, start 0 after paragraph 0, start 12"),
     ],

@@ -22,7 +22,7 @@ from miner.tagger.load import (
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
 COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
-COLUMNS += ["speaker", "speaker_confidence", "called"]
+COLUMNS += ["speaker", "speaker_confidence", "addressees"]
 
 SPANS = parse_spans(SAMPLE.read_bytes(), "sample")
 
