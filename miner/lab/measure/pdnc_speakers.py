@@ -6,6 +6,9 @@ found one then stands for at most one of the corpus, chosen so that as many ment
 aliases of the character they stand for. In both, a quotation has the speaker of most of its letters
 in the utterances that the miner finds. A quotation without any counts as wrong.
 
+Each annotated addressee of a quotation counts, and each one found for an utterance of it; one is
+right if it stands for an annotated character. An annotated group of no name counts for nobody.
+
 Where nobody calls the narrator of a novel by name, neither the text nor the list says who it is.
 That is taken from the gold: such a narrator stands for the character most of whose words it has.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,7 @@ from miner.speech.read import parse_spans
 
 GIVEN, END_TO_END = "given", "end_to_end"  # the tasks
 UNKNOWABLE = "_unknowable"  # the speaker of a quotation that the annotators could not tell
+_NOBODY = "_"  # the names of the corpus for those who are no character begin with it
 _NOT_A_WORD = re.compile(r"[^\w ]")
 _NOUN_SHARE = 0.5  # of a mention, that a noun counts when characters are matched
 
@@ -67,6 +71,8 @@ class NovelSpeakerScore:
     id: str  # its Gutenberg number
     right: Mapping[str, int]
     counts: Mapping[str, int]
+    # the numbers of addressees that are right, that were found and that are annotated
+    addressees: tuple[int, int, int] = (0, 0, 0)
 
     def accuracy(self, kind: str = ALL) -> float | None:
         """The share of the quotations of a kind that have the right speaker; None without any."""
@@ -81,7 +87,18 @@ class NovelScores:
 
     def mean(self, kind: str = ALL, resamples: int = 1000, seed: int = 0) -> Score:
         """The mean accuracy of the novels that have quotations of a kind."""
-        found = [value for novel in self.novels if (value := novel.accuracy(kind)) is not None]
+        return self._mean([novel.accuracy(kind) for novel in self.novels], resamples, seed)
+
+    def addressees(self, resamples: int = 1000, seed: int = 0) -> tuple[Score, Score]:
+        """The mean precision and recall of the addressees of each novel."""
+        counted = [novel.addressees for novel in self.novels]
+        precision = [right / found if found else None for right, found, _ in counted]
+        recall = [right / listed if listed else None for right, _, listed in counted]
+        return self._mean(precision, resamples, seed), self._mean(recall, resamples, seed)
+
+    @staticmethod
+    def _mean(values: Sequence[float | None], resamples: int, seed: int) -> Score:
+        found = [value for value in values if value is not None]
         if len(found) < 2:
             return Score(found[0] if found else None, None, None)
         drawn = np.random.default_rng(seed).choice(found, (resamples, len(found))).mean(axis=1)
@@ -102,6 +119,13 @@ class TaskScores:
                 "mean": {
                     kind: asdict(scores.mean(kind, resamples, seed)) for kind in (ALL, *KINDS)
                 },
+                "addressees": dict(
+                    zip(
+                        ("precision", "recall"),
+                        map(asdict, scores.addressees(resamples, seed)),
+                        strict=True,
+                    )
+                ),
                 "novels": {
                     novel.title: {
                         kind: {"right": novel.right.get(kind, 0), "quotations": count}
@@ -164,11 +188,16 @@ def score_corpus_speakers(
 def _count(novel: PdncNovel, judged: Iterable[JudgedSpeaker]) -> NovelSpeakerScore:
     right: Counter[str] = Counter()
     counts: Counter[str] = Counter()
+    addressees = [0, 0, 0]
     for item in judged:
+        addressees = [sum(pair) for pair in zip(addressees, item.addressees, strict=True)]
         for kind in {ALL, item.kind} - {""}:
             counts[kind] += 1
             right[kind] += item.is_right
-    return NovelSpeakerScore(novel.title, novel.gutenberg_id, dict(right), dict(counts))
+    n_right, n_found, n_listed = addressees
+    return NovelSpeakerScore(
+        novel.title, novel.gutenberg_id, dict(right), dict(counts), (n_right, n_found, n_listed)
+    )
 
 
 class NovelGold:
@@ -218,6 +247,14 @@ class NovelGold:
                 answer=named.get(speaker or "", ""),
                 is_found=is_found,
                 place=row,
+                addressees=_count_addressees(
+                    [stands_for.get(id) for id in self._addressees_of(quotation, spoken)],
+                    {
+                        numbers.get(name.strip())
+                        for name in quotation.addressees
+                        if not name.startswith(_NOBODY)
+                    },
+                ),
             )
             for row, (quotation, number, (speaker, place, is_found)) in enumerate(
                 zip(self._quotations, gold, found, strict=True)
@@ -266,6 +303,14 @@ class NovelGold:
                     placed.append((*place, position))
         return sorted(placed)
 
+    def _addressees_of(self, quotation: Quotation, spoken: SpokenBook) -> set[str]:
+        return {
+            one
+            for start, end in quotation.spans
+            for _, _, place in _overlapping(self._placed, start, end)
+            for one in spoken.spans[place].addressees
+        }
+
     def _speaker_of(
         self, quotation: Quotation, spoken: SpokenBook
     ) -> tuple[str | None, int | None, bool]:
@@ -278,6 +323,14 @@ class NovelGold:
                 position = place
         speaker = letters.most_common(1)[0][0] if letters else None
         return speaker, position, bool(letters)
+
+
+def _count_addressees(
+    found: Collection[int | None], listed: Collection[int | None]
+) -> tuple[int, int, int]:
+    """Returns how many are right, found and annotated; None is a character of nobody's list."""
+    right = {number for number in found if number is not None and number in listed}
+    return len(right), len(found), len(listed)
 
 
 def _given_characters(listed: Sequence[PdncCharacter]) -> list[Character]:

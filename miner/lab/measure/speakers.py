@@ -58,6 +58,8 @@ class JudgedSpeaker:
     answer: str  # the name of the character who was found; "" for nobody
     is_found: bool  # whether the miner found the utterance
     place: int  # the position of its span, or of the quotation
+    # the numbers of addressees that are right, that were found and that are annotated
+    addressees: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

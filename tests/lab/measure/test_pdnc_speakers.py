@@ -60,6 +60,27 @@ def test_the_narrator_stands_for_whose_words_it_has_and_nobody_else_does(tmp_pat
     assert novel.right["all"] == 6
 
 
+def test_each_addressee_counts_that_is_found_or_annotated(tmp_path):
+    corpus = write_corpus(tmp_path)
+    table = corpus / "TheKey" / "quotation_info.csv"
+    listed = iter(["['Edwin Bell ', 'The Waiter']", "['Mara Otway']", "['_group']"])
+    lines = table.read_text().replace(",[],", ",{},").split("{}")
+    table.write_text("".join(line + f'"{next(listed, "[]")}"' for line in lines[:-1]) + lines[-1])
+
+    def speak(book_spans, characters=None):
+        spoken = saying(*RIGHT)(book_spans, characters)
+        heard = iter([(B,), (B,)])  # of the first the waiter is missed, of the second one is wrong
+        spans = [
+            replace(item, addressees=next(heard, ())) if item.speaker else item for item in spoken
+        ]
+        return replace(spoken, spans=tuple(spans))
+
+    found = score_corpus_speakers(corpus, lambda _: page(), lambda _: [("way", speak)])
+    scores = found.end_to_end.rows[0][1]
+    assert scores.novels[0].addressees == (1, 2, 3)
+    assert [score.value for score in scores.addressees()] == [1 / 2, 1 / 3]
+
+
 def test_given_characters_are_those_of_the_list(tmp_path):
     asked = []
 

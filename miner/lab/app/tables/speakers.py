@@ -97,13 +97,14 @@ def _task_table(
     task: TaskScores, published: Sequence[_Published], resamples: int, seed: int
 ) -> Shown:
     names = (ALL, *KINDS)
-    table = new_table(("", *(f"{name} [95%]" for name in names)))
+    heads = (*names, "addressees: precision", "recall")
+    table = new_table(("", *(f"{name} [95%]" for name in heads)))
     for name, scores in task.rows:
         means = (scores.mean(kind, resamples, seed) for kind in names)
-        table.add_row(name, *map(format_score, means))
+        table.add_row(name, *map(format_score, (*means, *scores.addressees(resamples, seed))))
     table.add_section()
     for figure in published:
-        table.add_row(figure.name, figure.overall, *map(format_rate, figure.kinds))
+        table.add_row(figure.name, figure.overall, *map(format_rate, figure.kinds), "", "")
     return table
 
 
