@@ -360,7 +360,18 @@ _PEOPLE = PeopleWords(
         "then there they this thursday tuesday very volume we wednesday well what when where who "
         "why yes yet you your".split()
     ),
-    never_names=frozenset("christ god heaven heavens jesus providence".split()),
+    never_names=frozenset(
+        "adieu amen bravo christ christmas easter egad farewell gad god good-by good-bye "
+        "good-evening good-morning good-night goodbye gracious halloa hallo heaven heavens hello "
+        "hillo hilloa hollo holloa hooray hulloa hullo hurrah huzza jesus lawks lor providence "
+        "scot".split()
+    ),
+    place_nouns=frozenset(
+        "abbey alley association avenue bridge castle cathedral chapel church club college company "
+        "cottage court farm gardens grange hall hill hotel house inn island lake lane lodge manor "
+        "mill park place priory river road row school society square street terrace theatre "
+        "university villa".split()
+    ),
     saints=frozenset(("St.", "Saint")),
     particles="de la|de|la|le|du|des|von|van|der|di|del|da",
     of_place="of the|of",

@@ -284,6 +284,8 @@ class PeopleWords:
         surname_endings: endings of names that tell a gender ("ovna"), with the gender of each.
         no_names: words that have a capital and name no person, as a rule.
         never_names: words that name nobody in the story, however often they have a capital.
+        place_nouns: last words of a name that make it a place's, unless it has a title ("Arden
+            *Lodge*").
         saints: words that are one name with the word after them ("St. John"). Case counts.
         particles: pattern of the small words inside a name ("de la").
         of_place: pattern of the small words between a title and a place ("Duke *of* Wellington").
@@ -351,6 +353,7 @@ class PeopleWords:
     surname_endings: Mapping[str, str] = field(default_factory=dict)
     no_names: frozenset[str] = frozenset()
     never_names: frozenset[str] = frozenset()
+    place_nouns: frozenset[str] = frozenset()
     saints: frozenset[str] = frozenset()
     particles: str = ""
     of_place: str = ""

@@ -20,6 +20,7 @@ from miner.people.names import (
     DAUGHTERS,
     KIN,
     NOBLE,
+    PLACE_NOUNS,
     QUALITIES,
     SURNAME_TITLES,
     TITLES,
@@ -145,6 +146,9 @@ class _Grouping:
             if form.titles[-1] in ADDRESS:
                 return uses.says >= _ALONE
             return uses.all >= _ALONE and (said[0] >= 1 or said[1] >= 2)
+        is_named_after = len(form.words) > 1 and form.words[-1].lower() in PLACE_NOUNS
+        if is_named_after and not form.plain.titles:
+            return False  # "Otway Hall"
         if uses.is_person:
             return True
         if len(form.words) == 1 or uses.is_place:

@@ -48,6 +48,7 @@ NICKNAMES = {short: names for words in _PEOPLE for short, names in words.nicknam
 SURNAME_ENDINGS = _merged(words.surname_endings for words in _PEOPLE)
 NO_NAMES = frozenset().union(*(words.no_names for words in _PEOPLE))
 NEVER_NAMES = frozenset().union(*(words.never_names for words in _PEOPLE))
+PLACE_NOUNS = frozenset().union(*(words.place_nouns for words in _PEOPLE))
 SAINTS = frozenset().union(*(words.saints for words in _PEOPLE))
 TITLES_OF_NOUNS = {
     noun: titles for words in _PEOPLE for noun, titles in words.titles_of_nouns.items()

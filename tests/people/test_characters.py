@@ -48,6 +48,17 @@ def test_a_title_a_call_and_an_act_show_a_person(text):
     assert aliases & {"Otway", "Mr. Otway"}
 
 
+def test_a_house_that_is_named_after_somebody_is_none():
+    texts = [*spoken_by("Mr. Otway", "Mr. Hall"), "“Come,” said Otway Lodge; Otway Lodge smiled."]
+    assert people_in(*texts) == {"mr-otway": {"Mr. Otway"}, "mr-hall": {"Mr. Hall"}}
+
+
+def test_a_greeting_is_no_person():
+    assert (
+        people_in("“Farewell, Christmas!” she said. Farewell’s hat and Christmas fell." * 3) == {}
+    )
+
+
 def test_a_cry_is_no_person():
     assert people_in("“Hist, Hark!” she said. “Now, Hark!” she said.") == {}
 
