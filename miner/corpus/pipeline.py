@@ -37,6 +37,7 @@ from miner.tagger.load import (
 
 # Why a work that may not be shared is set aside.
 IN_COPYRIGHT = "in copyright"
+_NAMED = 5  # people whom a warning names
 # An exit, or a panic in Rust, which would end this process or a worker's without a word.
 _ENDS = ("SystemExit", "PanicException")
 
@@ -359,8 +360,14 @@ def _entry(
 
 
 def _warnings_of_characters(book: str, spoken: SpokenBook, options: MiningOptions) -> Iterator[str]:
-    """A warning if a file of characters is given and lacks the book."""
+    """A warning if a file of characters is given and lacks the book, or some who often speak."""
     given = options.characters
-    if given is not None and book not in given:
+    if given is None:
+        return
+    file = printable(given.path.name)
+    if book not in given:
         found = ": they were found" if spoken.characters else ""
-        yield f"no characters of this book in {printable(given.path.name)}{found}"
+        yield f"no characters of this book in {file}{found}"
+    if names := spoken.unlisted:
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        yield f"{file} lacks some who often speak: {', '.join(names[:_NAMED])}{more}"

@@ -260,7 +260,7 @@ class SpeakerAttributor:
                 before = item.tag, speaker
             for place, people in zip(candidates.spans, find_addressees(said), strict=True):
                 spans[place] = replace(spans[place], addressees=people)
-        return SpokenBook(tuple(spans), listed.characters())
+        return SpokenBook(tuple(spans), listed.characters(), book.unlisted)
 
 
 def attribute_speakers(

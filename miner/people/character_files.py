@@ -30,6 +30,8 @@ class SpokenBook(Sequence[TaggedSpan]):
     spans: tuple[TaggedSpan, ...]  # the tagged spans
     # the named characters, then the unnamed people and the narrator who speak
     characters: tuple[Character, ...] = ()
+    # the names of those who often speak and whom the given list lacks; empty without a list
+    unlisted: tuple[str, ...] = ()
 
     @cached_property
     def n_utterances(self) -> Mapping[str, int]:

@@ -29,6 +29,7 @@ from miner.people.names import (
 _ARTICLE = re.compile(rf"^{ARTICLES}\s+")
 _NO_LETTER = re.compile(r"[\W\d_]+")
 _APART = (WIVES, DAUGHTERS, KIN)  # titles of one kind tell a person from those of another
+_OFTEN = 5  # a list lacks whoever is named beside a verb of saying so often
 
 
 def cast_from_characters(
@@ -86,6 +87,21 @@ def cast_from_characters(
     }
     ranked |= _shared_as_before(found, characters, holders)
     return Cast(tuple(characters), ranked, nouns)
+
+
+def find_unlisted(cast: Cast, names: Sequence[Name], found: Cast) -> tuple[str, ...]:
+    """Returns the names of those who often speak and whom a given list lacks, most often first.
+
+    None of the names that a found character shares with nobody means anyone of the given cast.
+    """
+    own = {form: meant[0] for form, meant in found.forms.items() if len(meant) == 1}
+    listed = {position for form, position in own.items() if form in cast.forms}
+    says = Counter(own[name.form] for name in names if name.says and name.form in own)
+    return tuple(
+        found.characters[position].name
+        for position, n in says.most_common()
+        if n >= _OFTEN and position not in listed
+    )
 
 
 def _read_aliases(

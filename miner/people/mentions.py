@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from miner.people.cast import Cast, Character, Kind, find_mentions
 from miner.people.characters import find_characters
-from miner.people.given_cast import cast_from_characters
+from miner.people.given_cast import cast_from_characters, find_unlisted
 from miner.people.kinship import Kinship, find_kinship
 from miner.people.names import (
     KINSHIP,
@@ -131,6 +131,7 @@ class BookPeople:
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
     _kinship: Kinship
+    unlisted: tuple[str, ...] = ()  # the names of those who often speak and a given list lacks
 
     def chapters(self) -> Iterator[ChapterPeople]:
         """Yields the chapters that hold an utterance to be tagged, in order."""
@@ -192,8 +193,10 @@ def people_from_paragraphs(
     names = find_names(paragraphs)
     cast = find_characters(paragraphs, names)
     cast, narration = find_narrators(paragraphs, names, cast, joins=True)
+    unlisted: tuple[str, ...] = ()
     if characters is not None:
-        cast = cast_from_characters(characters, names, cast)
+        found, cast = cast, cast_from_characters(characters, names, cast)
+        unlisted = find_unlisted(cast, names, found)
         cast, narration = find_narrators(paragraphs, names, cast, joins=False)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
@@ -208,7 +211,8 @@ def people_from_paragraphs(
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
     bearers = _bearers_of_titles(cast, names, mentioned)
     kinship = find_kinship(paragraphs, names, mentioned, cast)
-    return BookPeople(paragraphs, cast, narration, tuple(map(tuple, named)), bearers, kinship)
+    places = tuple(map(tuple, named))
+    return BookPeople(paragraphs, cast, narration, places, bearers, kinship, unlisted)
 
 
 def _bearers_of_titles(

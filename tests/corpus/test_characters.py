@@ -181,6 +181,13 @@ def test_the_list_is_an_option_of_the_run(inn, found, tmp_path):
     assert str(tmp_path).encode() not in b"".join(bytes_of(out).values())
 
 
+def test_a_list_that_lacks_those_who_often_speak_is_said_in_one_line(inn, found, tmp_path):
+    rows = [row for row in found.rows("characters") if row["id"] not in ("tobin", "nan-pell")]
+    done = run(inn, "--characters", write(tmp_path, rows), "-o", tmp_path / "out")
+    why = "characters.jsonl lacks some who often speak: Tobin"
+    assert (done.exit_code, done.stderr) == (0, f"warning: inn.html: {why}\n")
+
+
 def test_a_list_without_any_of_the_books_is_refused_before_any_work(inn, found, tmp_path):
     rows = [row | {"book": "11"} for row in found.rows("characters")]
     given = write(tmp_path, rows)

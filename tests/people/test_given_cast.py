@@ -123,6 +123,18 @@ def test_letter_case_hyphens_and_apostrophes_do_not_matter():
     ]
 
 
+def test_those_who_often_speak_and_are_in_no_row_are_known():
+    texts = [*spoken_by("Nan Pell", "Tobin Otway") * 3, *spoken_by("Captain Dace")]
+    texts += spoken_by("Tobin", "Mrs. Bell") * 3
+
+    def unlisted(*rows: tuple[str, str, str]) -> tuple[str, ...]:
+        return people_from_paragraphs(tuple(paragraphs_of(*texts)), given(*rows)).unlisted
+
+    assert unlisted(("Mr. Otway", "m", "")) == ("Nan Pell", "Mrs. Bell")
+    assert unlisted(("Tobin Otway", "m", ""), ("nan", "f", "Nan pell"), ("Bell", "f", "")) == ()
+    assert people_from_paragraphs(tuple(paragraphs_of(*texts))).unlisted == ()
+
+
 def test_a_place_that_has_the_name_of_a_given_one_stays_a_place():
     texts = ["“Yes,” said Mr. Arden.", *["They lived in Arden Street, near Arden Street."] * 3]
     assert "Arden Street: nobody" in meant(given(("Mr. Arden", "m", "")), *texts)
