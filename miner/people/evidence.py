@@ -133,7 +133,7 @@ class Evidence:
         uses.titled += bool(titles and words and titles[-1] not in QUALITIES)
         uses.says += name.says
         uses.called += name.called
-        uses.acts += not name.in_speech and bool(_ACTS.match(after))
+        uses.acts += acts(name, text)
         uses.placed += bool(_PLACE.search(before))
         uses.owns += bool(_POSSESSIVE.match(after))
         uses.articled += bool(_ARTICLE.search(before))
@@ -174,9 +174,9 @@ class Evidence:
                     table[forms[1]][forms[0]] += 1
 
 
-def does(name: Name, text: str) -> bool:
-    """Whether narration tells what the bearer of a name does or says."""
-    return name.says or bool(_ACTS.match(text[name.end : name.end + _AFTER]))
+def acts(name: Name, text: str) -> bool:
+    """Whether a name in narration is the subject of what somebody does."""
+    return not name.in_speech and bool(_ACTS.match(text[name.end : name.end + _AFTER]))
 
 
 def key_of(form: Form) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ class BookPeople:
 
     paragraphs: tuple[Paragraph, ...]  # the paragraphs of the book
     cast: Cast  # its characters
-    _narration: Narration
+    narration: Narration  # who tells it, and what each of its characters is seen to do
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
     _kinship: Kinship
@@ -143,7 +143,7 @@ class BookPeople:
                 yield self._read_chapter(number, positions[number])
 
     def _read_chapter(self, number: int, positions: Sequence[int]) -> ChapterPeople:
-        narrator, first_person = self._narration.of_chapter(positions)
+        narrator, first_person = self.narration.of_chapter(positions)
         people = _PeopleOfChapter(self.cast, narrator)
         named = {place.character for position in positions for place in self._named[position]}
         found: list[tuple[Mention, ...]] = []
@@ -166,7 +166,7 @@ class BookPeople:
                 if is_free(phrase.start, phrase.end) and not is_part:
                     mentions.append(_noun_mention(phrase, people, self._bearers, named))
             is_free = _free_places(mentions)
-            teller = self._narration.narrators[position]
+            teller = self.narration.narrators[position]
             i = NARRATOR_NUMBER if teller is None else people.number_of(teller)
             mentions += [m for m in _find_pronouns(narration, i) if is_free(m.start, m.end)]
             found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from miner.people.cast import Cast, Character, Kind, find_mentions, join_characters
-from miner.people.evidence import does
+from miner.people.evidence import acts
 from miner.people.names import (
     LETTER_CLOSING,
     NAMES_ITSELF,
@@ -47,25 +47,38 @@ _NEAR = 24  # characters beside "I" in which its verb is looked for
 
 
 class _Use(Enum):
-    """What a part shows of a character, with its weight as evidence that the character tells it."""
+    """What a part shows of a character."""
 
-    CALLED_TO_I = 1.0  # somebody who talks to "I" calls it
-    CALLED = 0.15  # anybody calls it
-    CALLED_BY_I = -2.0  # "I" call it
-    DOES = -0.7  # narration tells what it does or says
-    NARRATED = -0.1  # narration names it otherwise
-    NAMES_ITSELF = 3.0  # "My name is Otway"
-    SIGNS = 3.0  # its name alone is the last paragraph
-    IN_TITLE = 0.0  # a line above the part says that the character tells it
+    CALLED_TO_I = "somebody who talks to I calls it"
+    CALLED = "anybody calls it"
+    CALLED_BY_I = "I call it"
+    SAYS = "narration has its name beside a verb of saying"
+    ACTS = "narration tells what it does"
+    NARRATED = "narration names it otherwise"
+    NAMES_ITSELF = "the narrator says that this is its name"
+    SIGNS = "its name is all that stands in the last paragraph, or after the end of a letter"
+    IN_TITLE = "a line above the part says that it tells what follows"
 
 
+# What each use weighs as evidence that the character tells the part. A title counts on its own.
+_WEIGHTS = {
+    _Use.CALLED_TO_I: 1.0,
+    _Use.CALLED: 0.15,
+    _Use.CALLED_BY_I: -2.0,
+    _Use.SAYS: -0.7,
+    _Use.ACTS: -0.7,
+    _Use.NARRATED: -0.1,
+    _Use.NAMES_ITSELF: 3.0,
+    _Use.SIGNS: 3.0,
+    _Use.IN_TITLE: 0.0,
+}
 _MOST = 12.0  # the most evidence of one part for a character, or against it
 _IN_TITLE = 20.0  # the evidence of a title
 _NOBODY = 0.03  # evidence of each paragraph of a talk with "I" that the narrator has no name
 _BEGIN = 1.0  # what the first narrator with a name costs, in evidence
-_CHANGE = 5.0  # what each change costs, but for one that a title tells
-_FOR = (_Use.CALLED, _Use.CALLED_TO_I, _Use.NAMES_ITSELF)
-# Characters with so many pieces of evidence, a title or a signature are compared; so many of them.
+_CHANGE = 4.0  # what each change costs, but for one that a title tells
+# Characters with so many pieces of evidence or a title are compared, and no more than so many.
+_FOR = (_Use.CALLED, _Use.CALLED_TO_I, _Use.NAMES_ITSELF, _Use.SIGNS)
 _LEAST, _CANDIDATES = 3, 40
 
 # A character who tells more than this share of the paragraphs is a narrator of the book.
@@ -90,6 +103,19 @@ _CLOSING = re.compile(rf"^\W*$|{LETTER_CLOSING}", re.IGNORECASE)
 _NAMES_ITSELF_BEFORE = re.compile(rf"\b{NAMES_ITSELF}\s*$")
 
 
+class Roles(NamedTuple):
+    """In how many paragraphs a book shows a character in each way.
+
+    A name that narration never has beside a verb of saying, and by which nobody is called, is that
+    of somebody who does not speak: a dog, a place, the dead.
+    """
+
+    says: int  # narration has its name beside a verb of saying
+    acts: int  # narration tells what it does
+    called: int  # speech calls it
+    called_to_i: int  # speech of somebody who talks to the narrator calls it
+
+
 class Narration(NamedTuple):
     """Who tells a book."""
 
@@ -98,6 +124,7 @@ class Narration(NamedTuple):
     narrators: tuple[int | None, ...]
     # whether the narrator of each paragraph is part of the story
     first_person: tuple[bool, ...]
+    roles: tuple[Roles, ...]  # what each character of the cast is seen to do
 
     def of_chapter(self, positions: Sequence[int]) -> tuple[int | None, bool]:
         """Returns who tells most of a chapter, and whether that narrator is part of the story."""
@@ -123,7 +150,7 @@ class _Part:
     def evidence(self, character: int | None) -> float:
         """How much shows that a character tells the part."""
         found = {} if character is None else self.uses.get(character, {})
-        evidence = sum(use.value * n for use, n in found.items())
+        evidence = sum(_WEIGHTS[use] * n for use, n in found.items())
         return max(-_MOST, min(_MOST, evidence)) + _IN_TITLE * self.is_titled(character)
 
     def is_titled(self, character: int | None) -> bool:
@@ -157,9 +184,10 @@ def find_narrators(
     narrators = [n for run in runs for n in _best_sequence(run, listed, usual)]
     if joins:
         cast, position = join_characters(cast, _find_joined(told, narrators, cast))
-        for part in told:
+        for part in parts:
             _renumber(part, position)
         narrators = [n for run in runs for n in _best_sequence(run, listed, usual)]
+    roles = _count_roles(parts, len(cast.characters))
     found: list[int | None] = [None] * len(paragraphs)
     first_person = [False] * len(paragraphs)
     for part, narrator in zip(told, narrators, strict=True):
@@ -170,7 +198,8 @@ def find_narrators(
         replace(one, kind=Kind.NARRATOR) if n_told[n] > _TELLER * len(paragraphs) else one
         for n, one in enumerate(cast.characters)
     )
-    return replace(cast, characters=characters), Narration(tuple(found), tuple(first_person))
+    narration = Narration(tuple(found), tuple(first_person), roles)
+    return replace(cast, characters=characters), narration
 
 
 def _usual_narrator(listed: Collection[int], parts: Sequence[_Part]) -> int | None:
@@ -208,6 +237,15 @@ def _renumber(part: _Part, position: Sequence[int]) -> None:
     part.uses = uses
 
 
+def _count_roles(parts: Sequence[_Part], n_characters: int) -> tuple[Roles, ...]:
+    total: defaultdict[int, Counter[_Use]] = defaultdict(Counter)
+    for part in parts:
+        for character, uses in part.uses.items():
+            total[character].update(uses)
+    shown = (_Use.SAYS, _Use.ACTS, _Use.CALLED, _Use.CALLED_TO_I)
+    return tuple(Roles(*(total[n][use] for use in shown)) for n in range(n_characters))
+
+
 def _best_sequence(
     parts: Sequence[_Part], listed: Collection[int], usual: int | None
 ) -> list[int | None]:
@@ -216,8 +254,7 @@ def _best_sequence(
     for part in parts:
         for character, uses in part.uses.items():
             total[character] += sum(uses[use] for use in _FOR)
-            is_signed = _Use.SIGNS in uses
-            total[character] += _LEAST * (is_signed or part.is_titled(character))
+            total[character] += _LEAST * part.is_titled(character)
     able = [character for character, n in total.most_common(_CANDIDATES) if n >= _LEAST]
     if listed:
         titled = {n for part in parts for n in part.uses if part.is_titled(n)}
@@ -289,7 +326,7 @@ def _is_only_called(counts: Mapping[_Use, int]) -> bool:
     """Whether a name is not one by which narration tells of somebody, or by which "I" call one."""
     called = counts[_Use.CALLED]
     return (
-        counts[_Use.DOES] <= max(1, _DOES * called)
+        counts[_Use.SAYS] + counts[_Use.ACTS] <= max(1, _DOES * called)
         and counts[_Use.NARRATED] <= max(1, _STANDS * called)
         and counts[_Use.CALLED_BY_I] <= _DOES * called
     )
@@ -381,7 +418,7 @@ def _uses(name: Name, text: str, is_by_i: bool, is_to_i: bool, is_last: bool) ->
     if is_last and not _WORD.search(text, name.end) and _CLOSING.search(text[: name.start]):
         yield _Use.SIGNS
     elif not name.in_speech:
-        yield _Use.DOES if does(name, text) else _Use.NARRATED
+        yield _Use.SAYS if name.says else _Use.ACTS if acts(name, text) else _Use.NARRATED
     elif name.called:
         yield _Use.CALLED
         if is_by_i or is_to_i:

@@ -57,8 +57,8 @@ def test_no_name_of_the_narrator(text):
 
 def test_a_narrator_gives_its_name():
     cries = "“Nell!” they cried. They laughed. “Nell! Nell! Nell!”"
-    assert tellers("I sat down.", cries, "I rose, and I left.") == [None]
-    assert tellers("Call me Nell. I sat down.", cries, "I rose, and I left.") == ["Nell"]
+    assert tellers("I sat down.", cries, cries, "I rose, and I left.") == [None]
+    assert tellers("Call me Nell. I sat down.", cries, cries, "I left.") == ["Nell"]
 
 
 def test_a_chapter_that_tells_of_the_narrator_is_told_by_another():
@@ -92,11 +92,12 @@ def test_a_line_above_a_part_says_who_tells_it():
     assert Scene(*story).person(Scene(*story).chapter.mentions[2][0].person) == "narrator"
 
 
-def test_a_letter_is_told_by_whose_name_ends_it():
+def test_letters_are_told_by_whose_name_ends_them():
     story = "Then Mara Otway came. “Yes,” said Mara Otway. He sat. She sat. He rose. She rose."
     letter = ("I am well. " * 25, "“Go,” he said to me. I went.", "Your loving sister, Mara Otway")
-    told = tellers(*[story] * 9, *letter, chapters=(1,) * 9 + (2,) * 3)
-    assert told == [None, "Mara Otway"]
+    chapters = (1,) * 9 + (2,) * 3 + (3,) * 3 + (4,) * 3
+    told = tellers(*[story] * 9, *letter * 3, chapters=chapters)
+    assert told == [None, *["Mara Otway"] * 3]
 
 
 def test_a_list_says_who_tells():
@@ -112,3 +113,11 @@ def test_the_cast_that_is_found_is_read_back_the_same():
     found = Scene(*TALK).book
     again = people_from_paragraphs(paragraphs_of(*TALK), found.cast.characters)
     assert again.cast.characters == found.cast.characters
+
+
+def test_who_neither_speaks_nor_is_called_is_told_apart():
+    book = Scene(*TALK, "Pilot ran. They saw Pilot’s tail. Then Pilot barked.").book
+    names = [one.name for one in book.cast.characters]
+    roles = dict(zip(names, book.narration.roles, strict=True))
+    assert roles["Pilot"] == (0, 1, 0, 0)
+    assert (roles["Mara"].says, roles["Nell"].called_to_i) == (3, 3)
