@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-_TWO = 2  # speakers of a conversation, of whom each speaks to the other
+_LISTENS = 4  # turns before the first turn of a speaker, and after the last, in which one listens
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +20,42 @@ class Said:
 
 
 def find_addressees(said: Sequence[Said]) -> list[tuple[str, ...]]:
-    """Returns the people to whom each utterance of a chapter is said.
+    """Returns the people to whom each utterance of a chapter is said, those whom it calls first.
 
-    They are those whom the turn calls by name, or else the one whom the narration names ("said she
-    to Mara"), the other one of two who talk, the last other speaker of the conversation, or the
-    next one. Whoever speaks alone and calls nobody speaks to nobody.
+    They are those whom the turn calls by name and the one whom the narration names ("said she to
+    Mara"), or else all who take part in the conversation at that place: as annotators of novels
+    have it, who calls or answers one of several people speaks to all of them. Whoever speaks alone
+    and calls nobody speaks to nobody.
     """
     found: list[tuple[str, ...]] = []
+    speaking = {item.speaker for item in said}
     for conversation in _conversations(said):
         turns = [list(turn) for _, turn in groupby(conversation, key=lambda item: item.speaker)]
         speakers = [turn[0].speaker for turn in turns]
-        people = dict.fromkeys(one for one in speakers if one is not None)
+        stays = _stays(speakers)
         for number, turn in enumerate(turns):
             speaker = speakers[number]
             called = _others((one for item in turn for one in item.called), speaker)
             told = _others((item.told for item in turn), speaker)
-            known = called or told[:1]
-            if not known and speaker is not None:
-                if len(people) == _TWO:
-                    near: Iterable[str | None] = people
-                else:
-                    near = (*reversed(speakers[:number]), *speakers[number + 1 :])
-                known = _others(near, speaker)[:1]
-            found += [known] * len(turn)
+            near: tuple[str, ...] = ()
+            if speaker is not None:
+                near = _others((one for one, stay in stays.items() if number in stay), speaker)
+                near = near or _others((*reversed(speakers[:number]), *speakers), speaker)[:1]
+            if near:  # whoever is silent all through the chapter is rather spoken of
+                called = tuple(one for one in called if one in speaking)
+                told = tuple(one for one in told if one in speaking)
+            found += [_others((*called, *(told[:1] or near)), speaker)] * len(turn)
     return found
+
+
+def _stays(speakers: Sequence[str | None]) -> dict[str, range]:
+    """Returns the turns of a conversation in which each of its speakers takes part."""
+    stays: dict[str, range] = {}
+    for number, one in enumerate(speakers):
+        if one is not None:
+            first = stays[one].start if one in stays else number - _LISTENS
+            stays[one] = range(first, number + _LISTENS + 1)
+    return stays
 
 
 def _conversations(said: Sequence[Said]) -> list[list[Said]]:

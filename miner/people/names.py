@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from miner.books.book import BlockKind
@@ -379,7 +379,7 @@ class _Words:
             form = _form(
                 [spelt_out(token.word) for token in titles],
                 [token.word for token in words],
-                has_particle=len(titles) > 1 and titles[-1].start - titles[-2].end > 1,
+                has_particle=any(b.start - a.end > 1 for a, b in pairwise(titles)),
             )
             if (words or self._stands_alone(titles, run)) and len(tokens) <= _LONGEST:
                 found.append((tokens[0].start, tokens[-1].end, form))

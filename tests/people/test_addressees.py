@@ -17,15 +17,23 @@ def addressees(*said):
 @pytest.mark.parametrize(
     ("said", "found"),
     [
-        ([("*ann", "cy"), ("bo",)], ["cy", "ann"]),
-        ([("*ann",), ("ann", "cy"), ("bo",)], ["cy", "cy", "ann"]),  # the whole turn
-        ([("*ann", "", "cy"), ("bo",)], ["cy", "ann"]),
+        ([("*ann", "cy")], ["cy"]),
+        ([("*ann",), ("ann", "cy")], ["cy", "cy"]),  # the whole turn
+        ([("*ann", "cy"), ("bo",)], ["bo", "ann"]),  # Cy is silent all through the chapter
+        ([("*ann", "cy"), ("bo",), ("*cy",)], ["cy bo", "ann", ""]),
         ([("*ann", "ann"), ("bo",)], ["bo", "ann"]),  # nobody calls himself
-        ([("*ann",), ("bo",), ("ann",)], ["bo", "ann", "bo"]),
-        ([("*ann",), ("bo",), ("cy",), ("ann",)], ["bo", "ann", "bo", "cy"]),
+        ([("*ann",), ("bo",), ("cy",)], ["bo cy", "ann cy", "ann bo"]),
+        ([("*ann", "", "cy"), ("bo",), ("cy",)], ["cy", "ann cy", "ann bo"]),
         ([("*ann",), ("*bo",), ("ann",)], ["", "ann", "bo"]),  # the first speaks alone
         ([("*",), ("ann",)], ["", ""]),
     ],
 )
 def test_to_whom_an_utterance_is_said(said, found):
     assert addressees(*said) == found
+
+
+def test_who_comes_late_or_leaves_early_does_not_hear_all():
+    found = addressees(("*cy",), *[("ann",), ("bo",)] * 4, ("dee",))
+    assert found[:2] == ["ann bo", "cy bo"]
+    assert found[4:7] == ["cy ann", "bo dee", "ann dee"]
+    assert found[-1] == "ann bo"
