@@ -152,7 +152,7 @@ class MinedBook:
 
     @cached_property
     def characters(self) -> tuple[Character, ...]:
-        """The named characters, those with the most mentions first; then others who speak."""
+        """The characters: who speaks most, then who is only spoken to, then who is only named."""
         return tuple(map(character_from_row, self.rows("characters")))
 
     @cached_property

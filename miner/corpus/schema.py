@@ -81,7 +81,7 @@ SCHEMAS: Mapping[str, Columns] = {
         **dict.fromkeys(("book", "id", "name"), "string"),
         "aliases": ["string"],
         **dict.fromkeys(("gender", "kind"), "string"),
-        **dict.fromkeys(("chapter", "mentions", "utterances"), "int32"),
+        **dict.fromkeys(("chapter", "mentions", "utterances", "addressed"), "int32"),
     },
 }
 
@@ -125,7 +125,9 @@ def rows_of_book(
       second. `turn` is the number of the response in its part of the dialogue, so it counts from 1.
       `history` has the texts of the turns before the context, the oldest first. `confidence` is
       None where the tagger gives none.
-    - characters: one row per character, as `characters.character_files` reads them.
+    - characters: one row per character, as `people.character_files` reads them. `utterances` and
+      `addressed` are how many a character speaks, and how many are said to it. Those who speak most
+      come first, and those who are only named last.
 
     Speakers and addressees are ids of characters. A speaker is None where nobody is known.
     """
@@ -146,8 +148,10 @@ def rows_of_book(
             for pair in _pair_rows(dialogue, row, history_turns)
         ),
         "characters": [
-            row_from_character(tagged.book, character, spoken.n_utterances.get(character.id, 0))
-            for character in spoken.characters
+            row_from_character(
+                tagged.book, one, spoken.n_utterances[one.id], spoken.n_addressed[one.id]
+            )
+            for one in spoken.ranked
         ],
     }
 

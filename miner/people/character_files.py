@@ -34,10 +34,28 @@ class SpokenBook(Sequence[TaggedSpan]):
     unlisted: tuple[str, ...] = ()
 
     @cached_property
-    def n_utterances(self) -> Mapping[str, int]:
+    def n_utterances(self) -> Counter[str]:
         """The number of utterances of each character who speaks, by id."""
         speakers = (item.speaker for item in self.spans)
         return Counter(speaker for speaker in speakers if speaker is not None)
+
+    @cached_property
+    def n_addressed(self) -> Counter[str]:
+        """The number of utterances that are said to each character, by id."""
+        return Counter(one for item in self.spans for one in item.addressees)
+
+    @property
+    def ranked(self) -> tuple[Character, ...]:
+        """Those who speak, then those who are only spoken to, then those who are only named.
+
+        Whoever has most utterances, is spoken to most, or is named most comes first.
+        """
+        spoken, addressed = self.n_utterances, self.n_addressed
+
+        def rank(one: Character) -> tuple[int, int, int]:
+            return -spoken[one.id], -addressed[one.id], -one.n_mentions
+
+        return tuple(sorted(self.characters, key=rank))
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -127,7 +145,9 @@ def open_characters(path: Path | str) -> CharacterFile:
     return file
 
 
-def row_from_character(book: str, character: Character, n_utterances: int) -> dict[str, Any]:
+def row_from_character(
+    book: str, character: Character, n_utterances: int, n_addressed: int
+) -> dict[str, Any]:
     """Returns the row of a character, with its keys in the file's order."""
     return {
         "book": book,
@@ -139,6 +159,7 @@ def row_from_character(book: str, character: Character, n_utterances: int) -> di
         "chapter": character.chapter,
         "mentions": character.n_mentions,
         "utterances": n_utterances,
+        "addressed": n_addressed,
     }
 
 

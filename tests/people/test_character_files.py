@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from miner.errors import InputError
 from miner.people.cast import Character, Kind, find_mentions
 from miner.people.character_files import (
+    SpokenBook,
     character_from_row,
     open_characters,
     read_characters,
@@ -19,6 +20,8 @@ from miner.people.character_files import (
 from miner.people.characters import find_characters
 from miner.people.given_cast import cast_from_characters
 from miner.people.names import find_names
+from miner.speech.spans import Span
+from miner.speech.tags import Tag, TaggedSpan
 
 TEXTS = (
     "“Yes,” said Mara. “No,” said Tobin. Then Miss Mara Otway sat.",
@@ -42,7 +45,7 @@ def file_of(folder, *rows):
 
 def test_a_row_has_the_keys_of_the_file_in_their_order():
     character = Character("mara", "Mara", ("Mara", "Miss Otway"), "f", n_mentions=7)
-    row = row_from_character("7", character, 3)
+    row = row_from_character("7", character, 3, 1)
     assert list(row.items()) == [
         ("book", "7"),
         ("id", "mara"),
@@ -53,15 +56,28 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
         ("chapter", None),
         ("mentions", 7),
         ("utterances", 3),
+        ("addressed", 1),
     ]
     assert character_from_row(row) == character
+
+
+def test_who_speaks_comes_first_and_who_is_only_named_last():
+    people = [
+        Character(id, id, (id,), n_mentions=n)
+        for id, n in (("arden", 9), ("bell", 20), ("dace", 2), ("nan", 1), ("tobin", 30))
+    ]
+    span = Span(1, 1, 0, 0, 4, "“So”", True)
+    said = ("nan", ("dace",)), ("nan", ()), ("arden", ("nan", "dace")), ("tobin", ("nan",))
+    spans = tuple(TaggedSpan(span, Tag.B_START, None, who, None, to) for who, to in said)
+    ranked = SpokenBook(spans, tuple(people)).ranked
+    assert [one.id for one in ranked] == ["nan", "tobin", "arden", "dace", "bell"]
 
 
 def test_what_is_found_is_written_read_and_means_the_same(tmp_path):
     paragraphs = paragraphs_of(*TEXTS)
     names = find_names(paragraphs)
     found = find_characters(paragraphs, names)
-    path = file_of(tmp_path, *(row_from_character("7", one, 0) for one in found.characters))
+    path = file_of(tmp_path, *(row_from_character("7", one, 0, 0) for one in found.characters))
     read = read_characters(path)["7"]
     assert [(one.id, one.aliases) for one in read] == [
         (one.id, one.aliases) for one in found.characters
@@ -159,5 +175,5 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_siz
 def test_any_name_is_read_as_it_was_written(tmp_path_factory, name, aliases, gender):
     path = tmp_path_factory.mktemp("characters") / "characters.jsonl"
     character = Character("one", name, tuple(aliases), gender)
-    path.write_text(json.dumps(row_from_character("7", character, 0)), encoding="utf-8")
+    path.write_text(json.dumps(row_from_character("7", character, 0, 0)), encoding="utf-8")
     assert read_characters(path) == {"7": (character,)}

@@ -181,6 +181,7 @@ class CastMember:
 
     character: Character | None  # the person; None for the unknown ones together
     chapters: Mapping[int, int]  # the number of utterances in each chapter in which it speaks
+    n_addressed: int = 0  # the number of utterances of the book that are said to it
 
     @property
     def id(self) -> str:
@@ -194,7 +195,7 @@ class CastMember:
 
 
 def list_cast(spoken: SpokenBook) -> tuple[CastMember, ...]:
-    """Returns the cast of a tagged book, whoever speaks most first and the unknown ones last.
+    """Returns the cast of a tagged book, ranked, and the unknown ones last.
 
     It is empty if no utterance has a speaker, as in languages without an attributor.
     """
@@ -204,10 +205,11 @@ def list_cast(spoken: SpokenBook) -> tuple[CastMember, ...]:
             counts[item.speaker][item.span.chapter] += 1
     if not counts.keys() - {None}:
         return ()
-    members = [CastMember(one, counts.get(one.id, {})) for one in spoken.characters]
-    members.sort(key=lambda member: -member.n_utterances)
+    members = tuple(
+        CastMember(one, counts.get(one.id, {}), spoken.n_addressed[one.id]) for one in spoken.ranked
+    )
     unknown = CastMember(None, counts.get(None, {}))
-    return (*members, unknown) if unknown.chapters else tuple(members)
+    return (*members, unknown) if unknown.chapters else members
 
 
 def choose_colours(casts: Sequence[Sequence[CastMember]]) -> list[dict[str, int]]:

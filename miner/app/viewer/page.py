@@ -56,8 +56,8 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
     Each layer has `name`; `gold`, whether it is the gold; `begins`, the chapter in which each of
     its dialogues begins; `sure`, the confidences of the pairs of each dialogue, None if the layer
     has none; and `cast`, the values of each member of the cast: `chapters` is the number of
-    utterances in each chapter, and `colour` is 0 for those who have none of their own. `causes`
-    explains why pairs are wrong, if there is a gold.
+    utterances in each chapter, `addressed` that of the utterances said to it, and `colour` is 0 for
+    those who have none of their own. `causes` explains why pairs are wrong, if there is a gold.
 
     Each chapter has `number`, `title`, `words`, `annotated`, `counts` (one per layer, None if the
     layer lacks the chapter) and `disagreements` (their number for each pair of layers, "0-1").
@@ -163,6 +163,7 @@ def _member_payload(member: CastMember, colour: int) -> dict[str, Any]:
     if one := member.character:
         record |= {"name": one.name, "gender": one.gender, "kind": one.kind.value}
         record["others"] = [alias for alias in one.aliases if alias != one.name]
+        record["addressed"] = member.n_addressed
     return record | {"chapters": sorted(member.chapters.items())}
 
 

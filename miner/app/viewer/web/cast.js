@@ -35,9 +35,13 @@ function renderCast() {
     make("p", { class: "note" }, hint),
     make("ul", { class: "people" }, ...speaking.map(renderPerson)),
   ];
-  if (silent.length) {
-    const summary = make("summary", {}, `${silent.length} more are named, but do not speak`);
-    const list = silent.map((person) =>
+  for (const [words, others] of [
+    ["Only spoken to", silent.filter(({ addressed }) => addressed)],
+    ["Only mentioned", silent.filter(({ addressed }) => !addressed)],
+  ]) {
+    if (!others.length) continue;
+    const summary = make("summary", {}, `${words}: ${others.length.toLocaleString("en")}`);
+    const list = others.map((person) =>
       make("li", {}, [person.name, othersOf(person)].filter(Boolean).join(", ")),
     );
     parts.push(make("details", {}, summary, make("ul", { class: "silent" }, ...list)));
