@@ -1,10 +1,11 @@
 """A tagged book -> the speaker of each utterance, and tags that agree with the speakers.
 
-A network of two hidden layers scores the candidates of an utterance. A beam search finds the most
-probable sequence of speakers of a chapter. The tags say where a conversation opens, and whether the
-last speaker goes on. The speakers say the latter, too. Both have their say in the search: the odds
-that the tagger gives to "the last speaker goes on" are added to those of the network. Then the tags
-of utterances that open no conversation follow the speakers.
+A network of two hidden layers scores how each candidate may speak an utterance, and `chain` finds
+how probable each speaker is, over all sequences of speakers of the chapter. A name beside a verb of
+saying is a fact: nobody else speaks, whatever is found around it. The tags say where a conversation
+opens, and whether the last speaker goes on. The speakers say the latter, too, so the odds that the
+tagger gives to it are added to the scores. Then the tags of utterances that open no conversation
+follow the speakers.
 """
 
 from __future__ import annotations
@@ -23,31 +24,45 @@ from miner.errors import InputError
 from miner.files import printable
 from miner.people.addressees import Said, find_addressees
 from miner.people.cast import Character, Kind, find_unnamed, slug_of
+from miner.people.chain import Scores, Way, best_sequence, sum_sequences
 from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.people.clues import find_clues, keep_names
-from miner.people.features import (
-    FEATURES,
-    HISTORY,
-    Array,
-    CandidateChapter,
-    History,
-    history_features,
-    read_candidates,
-)
-from miner.people.mentions import BookPeople, Person, read_people
+from miner.people.features import FEATURES, Array, CandidateChapter, read_candidates
+from miner.people.mentions import UNKNOWN_NUMBER, BookPeople, Person, read_people
 from miner.speech.spans import BookSpans
 from miner.speech.tags import CONTINUATION, Tag, TaggedSpan
 from miner.speech.weight_file import find_weights, read_weights
 from miner.threads import one_blas_thread
 
-N_INPUTS = len(FEATURES) + len(HISTORY)
+
+class Decider(Protocol):
+    """Decides who speaks the utterances of a chapter."""
+
+    def decide(self, chapter: CandidateChapter, continues: Sequence[float]) -> Decided:
+        """Returns the speakers; `continues` are log-odds that the last speaker goes on."""
+        ...
 
 
-class NetworkScorer:
-    """Scores candidates with trained weights."""
+class Decided(NamedTuple):
+    """The speakers of a chapter."""
 
-    def __init__(self, weights: Mapping[str, Array]) -> None:
-        """Takes the weights by name; see `weight_shapes`."""
+    speakers: tuple[int, ...]  # the number of the speaker of each utterance in the chapter
+    confidence: tuple[float, ...]  # the probability of each speaker
+    goes_on: tuple[float, ...]  # the probability that the last speaker goes on
+
+
+# Added to the scores of the unknown person, who is never the one that is sought.
+_UNKNOWN_ODDS = math.log(0.25)
+
+
+class NetworkDecider:
+    """Decides by a network and by the chain of the speakers."""
+
+    def __init__(self, weights: Mapping[str, Array], *, facts: bool = True) -> None:
+        """Takes the weights by name; see `weight_shapes`.
+
+        Without `facts` a name beside a verb of saying is a clue as others are.
+        """
         for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
             kind = "a weight" if name in weights else "no"
             raise InputError(f"found {kind} {name}, expected those of a network of speakers")
@@ -55,153 +70,69 @@ class NetworkScorer:
         for name, shape in expected.items():
             if weights[name].shape != shape:
                 raise InputError(f"found {name} of shape {weights[name].shape}, expected {shape}")
-        first = weights["first.weight"].astype(np.float32).T
-        self._of_page = np.ascontiguousarray(first[: len(FEATURES)])
-        self._of_history = np.ascontiguousarray(first[len(FEATURES) :])
-        self._weights = {name: weight.astype(np.float32) for name, weight in weights.items()}
+        self.weights = {name: weight.astype(np.float32) for name, weight in weights.items()}
+        self._facts = facts
 
-    def read(self, chapter: CandidateChapter) -> list[Scores]:
-        """Returns the part of the first layer that the history does not change."""
+    def score(self, features: Scores) -> Scores:
+        """Returns the score of each way to speak of each candidate: (candidates, ways)."""
+        hidden, weights = features, self.weights
+        for layer in ("first", "second"):
+            hidden = hidden @ weights[f"{layer}.weight"].T + weights[f"{layer}.bias"]
+            hidden = np.maximum(hidden, 0)
+        return hidden @ weights["score.weight"].T + weights["score.bias"]
+
+    def decide(self, chapter: CandidateChapter, continues: Sequence[float]) -> Decided:
+        """Returns the speakers; see `Decider`."""
         if not chapter.features:
-            return []
+            return Decided((), (), ())
         rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
-        hidden = rows @ self._of_page + self._weights["first.bias"]
-        ends = np.cumsum([len(rows) for rows in chapter.features])
-        return np.split(hidden, ends[:-1])
+        table, people = spread(chapter, self.score(rows), facts=self._facts)
+        table[:, :, people == UNKNOWN_NUMBER] += _UNKNOWN_ODDS
+        table[Way.LAST] += np.array(continues, dtype=np.float32)[:, None]
+        marginals = sum_sequences(table[:, None], [len(chapter.spans)]).marginals[:, 0]
+        of_people, goes_on = marginals.sum(axis=0), marginals[Way.LAST].sum(axis=1)
+        best = best_sequence(of_people, goes_on)
+        return Decided(
+            tuple(people[best].tolist()),
+            tuple(of_people[np.arange(len(best)), best].tolist()),
+            tuple(goes_on.tolist()),
+        )
 
-    def score(self, read: Scores, history: Scores) -> Scores:
-        """Returns the score of each row: (rows,)."""
-        hidden = np.maximum(read + history @ self._of_history, 0)
-        weights = self._weights
-        hidden = np.maximum(hidden @ weights["second.weight"].T + weights["second.bias"], 0)
-        return (hidden @ weights["score.weight"].T + weights["score.bias"])[:, 0]
+
+def spread(
+    chapter: CandidateChapter, scores: Scores, *, facts: bool = False
+) -> tuple[Scores, NDArray[np.int64]]:
+    """Returns a table of the scores of candidates, (ways, utterances, people), and who they are.
+
+    Whoever is no candidate has minus infinity; with `facts` so has everybody but the candidate
+    whom the page says to speak.
+    """
+    numbers = np.concatenate([np.array(items) for items in chapter.candidates])
+    people, columns = np.unique(numbers, return_inverse=True)
+    sizes = [len(items) for items in chapter.candidates]
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    if facts:
+        fact = np.array([-1 if item is None else item for item in chapter.facts])[rows]
+        kept = (fact < 0) | (fact == numbers)
+        rows, columns, scores = rows[kept], columns[kept], scores[kept]
+    table = np.full((len(Way), len(sizes), len(people)), -np.inf, dtype=np.float32)
+    table[:, rows, columns] = scores.T
+    return table, people
 
 
 def weight_shapes(first: int, second: int) -> dict[str, tuple[int, ...]]:
     """Returns the shape of each weight of a network with two hidden layers of these sizes."""
     return {
-        "first.weight": (first, N_INPUTS),
+        "first.weight": (first, len(FEATURES)),
         "first.bias": (first,),
         "second.weight": (second, first),
         "second.bias": (second,),
-        "score.weight": (1, second),
-        "score.bias": (1,),
+        "score.weight": (len(Way), second),
+        "score.bias": (len(Way),),
     }
 
 
-BEAM = 8  # histories that are followed at once
-
-Scores = NDArray[np.float32]
-
-
-class Scorer(Protocol):
-    """Scores candidates. What the history does not change is computed once for a chapter."""
-
-    def read(self, chapter: CandidateChapter) -> list[Scores]:
-        """Returns what `score` needs of each utterance: a row for each candidate."""
-        ...
-
-    def score(self, read: Scores, history: Scores) -> Scores:
-        """Returns the score of each row: (rows,)."""
-        ...
-
-
-class Decoded(NamedTuple):
-    """The speakers of a chapter."""
-
-    speakers: tuple[int, ...]  # the number of the speaker of each utterance in the chapter
-    # the probability of each speaker over all histories that were followed, so an unsure
-    # speaker makes those who are inferred from it unsure
-    confidence: tuple[float, ...]
-    # the probability that the last speaker goes on, over the same histories
-    goes_on: tuple[float, ...]
-
-
-class _Step(NamedTuple):
-    """A speaker, and the step before it, so that paths share what they have in common."""
-
-    speaker: int
-    confidence: float
-    goes_on: float
-    before: _Step | None
-
-
-class _Path(NamedTuple):
-    score: float
-    history: History
-    last: _Step | None
-
-
-def _decoded(path: _Path) -> Decoded:
-    steps: list[_Step] = []
-    step = path.last
-    while step is not None:
-        steps.append(step)
-        step = step.before
-    steps.reverse()
-    return Decoded(
-        tuple(step.speaker for step in steps),
-        tuple(step.confidence for step in steps),
-        tuple(step.goes_on for step in steps),
-    )
-
-
-def decode_speakers(
-    chapter: CandidateChapter,
-    scorer: Scorer,
-    continues: Sequence[float] | None = None,
-    beam: int = BEAM,
-) -> Decoded:
-    """Returns the best sequence of speakers that the search finds."""
-    paths = [_Path(0.0, History(), None)]
-    utterances = zip(
-        scorer.read(chapter), chapter.places, chapter.candidates, chapter.features, strict=True
-    )
-    for n, (read, place, candidates, features) in enumerate(utterances):
-        history = np.concatenate(
-            [history_features(path.history, place, candidates, features) for path in paths]
-        )
-        scores = scorer.score(np.tile(read, (len(paths), 1)), history).reshape(len(paths), -1)
-        logs = scores.astype(np.float64)
-        if continues is not None:
-            for row, path in zip(logs, paths, strict=True):
-                if path.history.last in candidates:
-                    row[candidates.index(path.history.last)] += continues[n]
-        logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
-        found = [
-            (path.score + float(row[choice]), number, int(choice))
-            for number, (path, row) in enumerate(zip(paths, logs, strict=True))
-            for choice in np.argsort(-row, kind="stable")[:beam]
-        ]
-        found.sort(key=lambda item: (-item[0], item[1:]))
-        scores_found = [score for score, *_ in found]
-        shares = _shares(scores_found, [candidates[item[2]] for item in found])
-        last = [candidates[choice] == paths[number].history.last for _, number, choice in found]
-        goes_on = _shares(scores_found, last).get(True, 0.0)
-        kept: dict[tuple[int, int, int], _Path] = {}
-        for score, number, choice in found:
-            path, speaker = paths[number], candidates[choice]
-            after = path.history.after(speaker, place.paragraph)
-            if after.key in kept:
-                continue
-            step = _Step(speaker, shares[speaker], goes_on, path.last)
-            kept[after.key] = _Path(score, after, step)
-            if len(kept) == beam:
-                break
-        paths = list(kept.values())
-    return _decoded(paths[0])
-
-
-def _shares(scores: Sequence[float], answers: Sequence[int]) -> dict[int, float]:
-    """Returns the probability of each answer, from the scores of the histories that give it."""
-    shares: dict[int, float] = {}
-    for score, answer in zip(scores, answers, strict=True):
-        shares[answer] = shares.get(answer, 0.0) + math.exp(score - scores[0])
-    total = sum(shares.values())
-    return {answer: share / total for answer, share in shares.items()}
-
-
-TAG_SHARE = 2.0  # the weight of the tagger's odds; fitted on dev
+TAG_SHARE = 1.0  # the weight of the tagger's odds; fitted on dev
 _SUREST = 0.95  # no tag counts for more than one of this confidence; fitted on dev
 _CONTINUING = frozenset(CONTINUATION.values())
 WEIGHTS = Path(__file__).parent / "weights"
@@ -211,9 +142,7 @@ WEIGHTS = Path(__file__).parent / "weights"
 class SpeakerAttributor:
     """Finds the speakers of books."""
 
-    scorer: Scorer  # scores the candidates
-    # the number of histories that are followed at once; with 1 nothing is decided jointly
-    beam: int = BEAM
+    decider: Decider  # decides who speaks
     tag_share: float = TAG_SHARE  # the weight of the tagger's odds; with 0 the tags say nothing
     names_only: bool = False  # whether pronouns and nouns that may tell the speaker are not read
 
@@ -239,11 +168,11 @@ class SpeakerAttributor:
                 clues = keep_names(clues)
             candidates = read_candidates(clues, book, continuing)
             odds = [_odds_of_going_on(tagged[n], self.tag_share) for n in candidates.spans]
-            decoded = decode_speakers(candidates, self.scorer, odds, self.beam)
+            decided = self.decider.decide(candidates, odds)
             id_of = partial(listed.id_of, candidates.people, chapter.number)
             before: tuple[Tag, str | None] | None = None
             said: list[Said] = []
-            utterances = zip(candidates.spans, clues.clues, *decoded, strict=True)
+            utterances = zip(candidates.spans, clues.clues, *decided, strict=True)
             for place, clue, number, sure, goes_on in utterances:
                 speaker = id_of(number)
                 called = sorted(filter(None, map(id_of, clue.calls.called - {number})))
@@ -309,7 +238,7 @@ def load_attributor(path: Path) -> SpeakerAttributor:
     """Returns the attributor whose weights are in a file."""
     weights = read_weights(path)
     try:
-        return SpeakerAttributor(NetworkScorer(weights))
+        return SpeakerAttributor(NetworkDecider(weights))
     except ValueError as error:
         raise InputError(f"{printable(path)}: cannot be loaded: {error}") from error
 

@@ -198,7 +198,7 @@ def _kept_qualities(names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> s
     return {form for form, n in inside.items() if n >= _KEPT_QUALITY}
 
 
-def _told_apart(exchanges: Mapping[int, Exchanges]) -> set[Form]:
+def _told_apart(exchanges: Mapping[int, Exchanges[Form]]) -> set[Form]:
     """Returns the forms whose quality tells two people apart who talk: "Big" and "Little Ned"."""
     alike, apart = join_exchanges(exchanges)
     return {

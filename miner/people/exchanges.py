@@ -10,33 +10,36 @@ of one person 12 times; the latter stand two paragraphs apart 147 times, the for
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from miner.people.names import Form, Name, Paragraph
 
 _NEAR = 2  # speech further on than this, in paragraphs, answers nothing
 
 
-Pairs = defaultdict[Form, Counter[Form]]
+# Whose turns are compared: the forms of a book, or the people of a chapter.
+Who = TypeVar("Who", bound=Hashable)
 
 
-class Exchanges(NamedTuple):
+class Exchanges(NamedTuple, Generic[Who]):
     """How often speech shows two forms to be of one person, or of two.
 
     Each pair is counted under both of its forms.
     """
 
-    alike: Pairs  # one speaks in the paragraph after the next one, or answers to the other
-    apart: Pairs  # one speaks right after the other, or calls the other
+    # one speaks in the paragraph after the next one, or answers to the other
+    alike: defaultdict[Who, Counter[Who]]
+    # one speaks right after the other, or calls the other
+    apart: defaultdict[Who, Counter[Who]]
 
 
 def join_exchanges(
-    exchanges: Mapping[int, Exchanges], renamed: Mapping[Form, Form] | None = None
-) -> Exchanges:
+    exchanges: Mapping[int, Exchanges[Form]], renamed: Mapping[Form, Form] | None = None
+) -> Exchanges[Form]:
     """Returns the counts of all chapters; those of forms that are renamed to one are added up."""
     renamed = renamed or {}
-    whole = Exchanges(defaultdict(Counter), defaultdict(Counter))
+    whole: Exchanges[Form] = Exchanges(defaultdict(Counter), defaultdict(Counter))
     for chapter in exchanges.values():
         for found, counts in zip(whole, chapter, strict=True):
             for form, others in counts.items():
@@ -47,7 +50,9 @@ def join_exchanges(
     return whole
 
 
-def find_exchanges(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> dict[int, Exchanges]:
+def find_exchanges(
+    names: Iterable[Name], paragraphs: Sequence[Paragraph]
+) -> dict[int, Exchanges[Form]]:
     """Returns what the speech of each chapter shows."""
     speakers: defaultdict[int, dict[Form, None]] = defaultdict(dict)
     called: defaultdict[int, dict[Form, None]] = defaultdict(dict)
@@ -56,28 +61,29 @@ def find_exchanges(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> di
             speakers[name.paragraph][name.form] = None
         if name.called:
             called[name.paragraph][name.form] = None
-    speeches: defaultdict[int, list[_Speech]] = defaultdict(list)
+    speeches: defaultdict[int, list[Speech[Form]]] = defaultdict(list)
     for n, paragraph in enumerate(paragraphs):
         if paragraph.utterances:
             # Where several are named, nothing tells who speaks.
             only = next(iter(speakers[n])) if len(speakers.get(n, ())) == 1 else None
-            speeches[paragraph.chapter].append(_Speech(n, only, tuple(called.get(n, ()))))
-    return {chapter: _count_exchanges(found) for chapter, found in speeches.items()}
+            speeches[paragraph.chapter].append(Speech(n, only, tuple(called.get(n, ()))))
+    return {chapter: count_exchanges(found) for chapter, found in speeches.items()}
 
 
-class _Speech(NamedTuple):
+class Speech(NamedTuple, Generic[Who]):
     """A paragraph with speech."""
 
     paragraph: int  # its position among the paragraphs of the book
-    speaker: Form | None  # the only name beside a verb of saying
-    called: tuple[Form, ...]  # the names by which the speech calls somebody
+    speaker: Who | None  # the only name beside a verb of saying
+    called: tuple[Who, ...]  # the names by which the speech calls somebody
 
 
-def _count_exchanges(speeches: Sequence[_Speech]) -> Exchanges:
-    alike: Pairs = defaultdict(Counter)
-    apart: Pairs = defaultdict(Counter)
+def count_exchanges(speeches: Sequence[Speech[Who]]) -> Exchanges[Who]:
+    """Returns what the speech of a chapter shows; the paragraphs with speech are in order."""
+    alike: defaultdict[Who, Counter[Who]] = defaultdict(Counter)
+    apart: defaultdict[Who, Counter[Who]] = defaultdict(Counter)
 
-    def count(pairs: Pairs, one: Form | None, other: Form | None) -> None:
+    def count(pairs: defaultdict[Who, Counter[Who]], one: Who | None, other: Who | None) -> None:
         if one is not None and other is not None and one != other:
             pairs[one][other] += 1
             pairs[other][one] += 1
@@ -98,7 +104,7 @@ def _count_exchanges(speeches: Sequence[_Speech]) -> Exchanges:
     return Exchanges(alike, apart)
 
 
-def _next(speeches: Sequence[_Speech], position: int) -> _Speech | None:
+def _next(speeches: Sequence[Speech[Who]], position: int) -> Speech[Who] | None:
     """Returns the next speech if it is near."""
     if position + 1 == len(speeches):
         return None

@@ -2,22 +2,24 @@
 
 A feature compares one candidate with the clues of one utterance: is it the subject of "said"? Does
 "she" fit it, and how many others that fit were mentioned since? The unknown person is always a
-candidate. The features of the history depend on who spoke before: where nothing between two
-paragraphs of speech says otherwise, two people speak in turn.
+candidate. Who spoke before is no feature: see `chain`.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from miner.people.cast import Kind
 from miner.people.clues import ChapterClues, Clues, Cue, NounUse
+from miner.people.exchanges import Speech, count_exchanges
 from miner.people.mentions import (
     NARRATOR_NUMBER,
     UNKNOWN_NUMBER,
@@ -26,13 +28,16 @@ from miner.people.mentions import (
     MentionKind,
     Person,
 )
-from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, OTHERS
+from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, OTHERS, SENTENCE_END
+from miner.people.presence import PRESENCE, find_presence
 
 MOST_CANDIDATES = 24  # for one utterance; the least likely others are left out
 _RECENT_UTTERANCES = 15  # whose candidates stay at hand
 _MAIN_PEOPLE = 10  # of a chapter, who stay at hand from their first mention on
 _ALWAYS = 4  # of a chapter, who are at hand everywhere in it; some are named late
 _SOON = 3  # paragraphs before its first mention in which a main person may speak already
+_TAGS = 2  # the first cues, which are attributions of the utterance itself
+_SAID = 3  # with that of another utterance of its paragraph
 _OWN_CUES = 6  # the first cues, which name the speaker itself
 
 _OF_CUE = (
@@ -84,6 +89,11 @@ _OF_CANDIDATE = (
     "general noun",
     "noun of kin",
     "noun of a role",
+    "one of few who fit the pronoun",
+    "takes the turns of the one who is said to speak",
+    "takes turns with the one who is said to speak",
+    "in one sentence with the one who is said to speak",
+    "in one sentence with it: share",
 )
 _OF_UTTERANCE = (
     "calls a man",
@@ -111,22 +121,12 @@ _OF_UTTERANCE = (
 FEATURES = (
     *(f"{cue.value}: {kind}" for cue in Cue for kind in _OF_CUE),
     *_OF_CANDIDATE,
+    *PRESENCE,
     *_OF_UTTERANCE,
 )
-CALLED_BY_LAST = FEATURES.index("called by the last")
+_NO_ROLES = Roles(0, 0, 0, 0)
 _QUESTIONS = ("?", "?”", "?’", '?"', "?'", "?»")
 Array = NDArray[np.floating]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an utterance stands, as its history is read."""
-
-    paragraph: int  # the position of its paragraph in the chapter
-    is_first: bool  # whether it is the first utterance of its paragraph
-    continues: bool  # whether it continues the speech of the paragraph before
-    has_lead_in: bool  # whether narration stands before it in its paragraph
-    is_apart: bool  # whether paragraphs of narration stand between it and the last speech
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,9 @@ class CandidateChapter:
 
     people: tuple[Person, ...]  # the people of the chapter
     spans: tuple[int, ...]  # the position of each utterance in the spans of the book
-    places: tuple[Place, ...]  # where each utterance stands
     candidates: tuple[tuple[int, ...], ...]  # the numbers of the candidates of each utterance
+    # the candidate whom a name beside a verb of saying says to speak each utterance; None without
+    facts: tuple[int | None, ...]
     # of each utterance, (candidates, len(FEATURES)); float32, or float16 in examples
     features: tuple[Array, ...]
 
@@ -148,22 +149,27 @@ def read_candidates(
     reader = _Reader(found, book)
     candidates = reader.candidates()
     features = tuple(
-        reader.features(clues, people, clues.span in continuing)
-        for clues, people in zip(found.clues, candidates, strict=True)
+        reader.features(n, people, clues.span in continuing)
+        for n, (clues, people) in enumerate(zip(found.clues, candidates, strict=True))
     )
     return CandidateChapter(
         found.chapter.people,
         tuple(clues.span for clues in found.clues),
-        tuple(_place(clues, clues.span in continuing) for clues in found.clues),
         tuple(map(tuple, candidates)),
+        tuple(map(_fact, found.clues, candidates)),
         features,
     )
 
 
-def _place(clues: Clues, continues: bool) -> Place:
-    return Place(
-        clues.paragraph, clues.is_first, continues, clues.n_before > 0, clues.n_between > 0
-    )
+def _fact(clues: Clues, candidates: Sequence[int]) -> int | None:
+    """Returns the candidate whom a name beside a verb of saying says to speak an utterance.
+
+    One whom the utterance calls does not speak it.
+    """
+    tag = next((tag for tag in clues.cues[:_TAGS] if tag is not None), None)
+    if tag is None or tag.kind is not MentionKind.NAME or tag.person in clues.calls.called:
+        return None
+    return tag.person if tag.person in candidates else None
 
 
 class _Reader:
@@ -177,6 +183,13 @@ class _Reader:
             for person in self._people
         ]
         self._of_chapter = found.n_mentions
+        roles = [
+            _NO_ROLES if person.character is None else book.narration.roles[person.character]
+            for person in self._people
+        ]
+        self._presence = find_presence(found, roles)
+        self._exchanges = count_exchanges(list(_speeches(found)))
+        self._sentences = _sentences(found)
         self._all = sum(self._of_chapter) or 1
 
     def candidates(self) -> list[list[int]]:
@@ -215,8 +228,11 @@ class _Reader:
         ahead = number in clues.soon or number in clues.last.called or number in clues.next.called
         return ahead + 0.2
 
-    def features(self, clues: Clues, candidates: Sequence[int], continues: bool) -> Array:
+    def features(self, n: int, candidates: Sequence[int], continues: bool) -> Array:
         """The features of the candidates of an utterance: (candidates, len(FEATURES))."""
+        clues, presence = self._found.clues[n], self._presence[n]
+        said = next((m for m in clues.cues[:_SAID] if m is not None), None)
+        fitting = self._fitting(said, clues, candidates)
         ranks = {gender: self._ranks(clues, gender) for gender in "mf"}
         of_utterance = self._of_utterance(clues, len(candidates), continues)
         rows = np.zeros((len(candidates), len(FEATURES)), dtype=np.float32)
@@ -228,8 +244,34 @@ class _Reader:
                 at += len(_OF_CUE)
             values = self._of_candidate(clues, number)
             row[at : at + len(values)] = values
-            row[at + len(values) :] = of_utterance
+            at += len(values)
+            values = self._of_tag(said, number, fitting)
+            row[at : at + len(values)] = values
+            at += len(values)
+            row[at : at + len(PRESENCE)] = presence[number]
+            row[at + len(PRESENCE) :] = of_utterance
         return rows
+
+    def _fitting(self, said: Mention | None, clues: Clues, candidates: Sequence[int]) -> set[int]:
+        """The people at hand who have the gender of the pronoun that is said to speak."""
+        if said is None or said.person is not None or said.gender not in ("m", "f"):
+            return set()
+        near = clues.at_hand.union(clues.recent)
+        return {n for n in candidates if n in near and self._people[n].gender == said.gender}
+
+    def _of_tag(self, said: Mention | None, number: int, fitting: set[int]) -> tuple[float, ...]:
+        """The features that compare a candidate with the subject of the verb of saying."""
+        if said is None or said.person is None or said.person == number:
+            return (1 / len(fitting) if number in fitting else 0.0, 0.0, 0.0, 0.0, 0.0)
+        own, other = self._sentences[number], self._sentences[said.person]
+        together = len(own & other)
+        return (
+            0.0,
+            math.log1p(self._exchanges.alike[said.person][number]),
+            math.log1p(self._exchanges.apart[said.person][number]),
+            math.log1p(together),
+            together / min(len(own), len(other)) if together else 0.0,
+        )
 
     def _ranks(self, clues: Clues, gender: str) -> dict[int, int]:
         """The number of people who fit a gender and were mentioned since each of them."""
@@ -361,113 +403,36 @@ class _Reader:
         return self._people[mention.person].head
 
 
+def _sentences(found: ChapterClues) -> list[set[tuple[int, int]]]:
+    """Returns the sentences of narration that mention each person of a chapter.
+
+    A sentence is the position of its paragraph, and its number there.
+    """
+    sentences: list[set[tuple[int, int]]] = [set() for _ in found.chapter.people]
+    chapter = found.chapter
+    for position, (paragraph, mentions) in enumerate(
+        zip(chapter.paragraphs, chapter.mentions, strict=True)
+    ):
+        told = [m for m in mentions if m.person is not None and not m.in_speech]
+        if told:
+            ends = [match.end() for match in SENTENCE_END.finditer(paragraph.narration)]
+            for mention in told:
+                assert mention.person is not None
+                sentences[mention.person].add((position, bisect_right(ends, mention.start)))
+    return sentences
+
+
+def _speeches(found: ChapterClues) -> Iterator[Speech[int]]:
+    """Yields who is said to speak in each paragraph of speech, and whom it calls."""
+    for paragraph, group in groupby(found.clues, key=lambda clues: clues.paragraph):
+        of_paragraph = list(group)
+        tags = (tag for clues in of_paragraph for tag in clues.cues[:_TAGS] if tag is not None)
+        speakers = {tag.person for tag in tags if tag.person is not None}
+        only = next(iter(speakers)) if len(speakers) == 1 else None
+        called = frozenset().union(*(clues.calls.called for clues in of_paragraph))
+        yield Speech(paragraph, only, tuple(sorted(called)))
+
+
 def _inverse(rank: int | None) -> float:
     """Returns 1 for the first, 1/2 for the second ..., 0 for none."""
     return 0.0 if rank is None else 1 / (1 + rank)
-
-
-_REMEMBERED = 10  # utterances whose speakers take part in the conversation
-_NOBODY = -1
-
-HISTORY = (
-    "spoke last",
-    "spoke last, in this paragraph",
-    "spoke last, nothing between",
-    "spoke last, in another paragraph, narration before",
-    "spoke last, paragraphs between",
-    "spoke last, and the speech continues",
-    "spoke before the last",
-    "spoke before the last, in this paragraph",
-    "spoke before the last, nothing between",
-    "spoke before the last, narration before",
-    "spoke before the last, paragraphs between",
-    "spoke third to last",
-    "utterances since it spoke",
-    "turns it had",
-    "has not spoken",
-    "takes part",
-    "paragraphs since it spoke",
-    "nobody spoke yet",
-    "speakers who take part",
-    "called by the last speaker, and another one",
-    "spoke last, in this paragraph, narration between",
-    "spoke last, alone",
-    "one of two who take part",
-    "the other one of two who take part",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The speakers of the utterances so far. People are numbers in the chapter."""
-
-    last: int = _NOBODY  # the last speaker; -1 for none
-    before_last: int = _NOBODY  # the last one who is not `last`
-    third: int = _NOBODY  # the last one who is neither
-    # for each speaker, the number of the utterance and the paragraph of the last time
-    spoke: dict[int, tuple[int, int]] | None = None
-    turns: dict[int, int] | None = None  # the number of turns of each speaker
-    recent: tuple[int, ...] = ()  # the speakers of the last utterances
-    n_utterances: int = 0  # the number of utterances so far
-
-    @property
-    def key(self) -> tuple[int, int, int]:
-        """What tells it from other histories of the same length: the last three speakers."""
-        return self.last, self.before_last, self.third
-
-    def after(self, speaker: int, paragraph: int) -> History:
-        """Returns the history with one more utterance."""
-        last, before_last, third = self.key
-        turns = dict(self.turns or {})
-        if speaker != last:
-            if last != _NOBODY:
-                third = before_last if before_last != speaker else third
-                before_last = last
-            last = speaker
-            turns[speaker] = turns.get(speaker, 0) + 1
-        return History(
-            last,
-            before_last,
-            third,
-            {**(self.spoke or {}), speaker: (self.n_utterances, paragraph)},
-            turns,
-            (*self.recent, speaker)[-_REMEMBERED:],
-            self.n_utterances + 1,
-        )
-
-
-def history_features(
-    history: History, place: Place, candidates: Sequence[int], features: Array
-) -> Array:
-    """Returns the features of the candidates of an utterance: (candidates, len(HISTORY))."""
-    rows = np.zeros((len(candidates), len(HISTORY)), dtype=np.float32)
-    takes_part = set(history.recent)
-    n_speakers = len(takes_part)
-    is_next = place.is_first and not place.is_apart and not place.has_lead_in
-    where = 0 if not place.is_first else 1 if is_next else 2 if not place.is_apart else 3
-    rows[:, 17] = history.n_utterances == 0
-    rows[:, 18] = n_speakers / 5
-    for row, number, of_page in zip(rows, candidates, features, strict=True):
-        is_last = number == history.last
-        if is_last:
-            row[0] = row[1 + where] = 1
-            row[5] = place.continues
-            row[20] = not place.is_first and place.has_lead_in
-            row[21] = n_speakers <= 1
-        elif number == history.before_last:
-            row[6] = row[7 + where] = 1
-        elif number == history.third:
-            row[11] = 1
-        if history.spoke and number in history.spoke:
-            utterance, paragraph = history.spoke[number]
-            row[12] = 1 / (history.n_utterances - utterance)
-            row[13] = math.log1p((history.turns or {}).get(number, 0)) / 3
-            row[15] = number in takes_part
-            row[16] = math.log1p(place.paragraph - paragraph) / 4
-        else:
-            row[14] = 1
-        row[19] = of_page[CALLED_BY_LAST] * (not is_last)
-        if n_speakers == 2 and number in takes_part:
-            row[22] = 1
-            row[23] = not is_last
-    return rows

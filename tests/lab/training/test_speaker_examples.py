@@ -15,7 +15,6 @@ from miner.lab.gold.editions import open_edition
 from miner.lab.learning.prepared import digest_prepared, read_prepared, write_prepared
 from miner.lab.training.speakers.training import (
     KIND,
-    UNKNOWN_TARGET,
     SpeakerExample,
     examples_of,
     load_examples,
@@ -77,11 +76,15 @@ def test_a_target_is_the_person_whom_the_annotator_named(examples, edition):
     assert persons and all(len(found) == 1 for found in persons.values())
 
 
-def test_an_utterance_of_an_unknown_speaker_has_no_target(edition):
+def test_an_utterance_of_an_unknown_speaker_is_one_of_the_unknown_person(edition):
     doubtful = tuple(fact and replace(fact, speaker="?") for fact in edition.located.facts)
     unknown = replace(edition, located=replace(edition.located, facts=doubtful))
-    targets = {target for example in examples_of(unknown) for target in example.targets}
-    assert targets == {UNKNOWN_TARGET}
+    speakers = {
+        candidates[target]
+        for example in examples_of(unknown)
+        for candidates, target in zip(example.chapter.candidates, example.targets, strict=True)
+    }
+    assert speakers == {UNKNOWN_NUMBER}
 
 
 def test_annotated_paragraphs_have_the_spans_of_their_gold_and_others_those_of_the_miner(edition):
@@ -116,7 +119,7 @@ def test_examples_come_back_as_they_were_written(examples, file):
     assert record == {"data": "sample"}
     for one, other in zip(found, examples, strict=True):
         assert (one.targets, one.book, one.author) == (other.targets, other.book, other.author)
-        for name in ("spans", "places", "candidates"):
+        for name in ("spans", "candidates", "facts"):
             assert getattr(one.chapter, name) == getattr(other.chapter, name)
         for rows, expected in zip(one.chapter.features, other.chapter.features, strict=True):
             assert rows.dtype == np.float16

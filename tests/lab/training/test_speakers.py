@@ -1,4 +1,6 @@
-"""From clues to speakers: candidates, history, the search, and learning in a small form."""
+"""From clues to speakers: candidates, the chain of speakers, and learning in a small form."""
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -7,20 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.errors import InputError
-from miner.lab.training.speakers.training import SpeakerExample
-from miner.people.attributor import N_INPUTS, NetworkScorer, decode_speakers, weight_shapes
+from miner.people.attributor import NetworkDecider, weight_shapes
+from miner.people.chain import NOBODY, Way, best_sequence, sum_sequences, ways_of
 from miner.people.clues import find_clues
-from miner.people.features import (
-    FEATURES,
-    HISTORY,
-    MOST_CANDIDATES,
-    History,
-    Place,
-    history_features,
-    read_candidates,
-)
+from miner.people.features import FEATURES, MOST_CANDIDATES, read_candidates
 from miner.people.mentions import NARRATOR_NUMBER, UNKNOWN_NUMBER
 
+SAYS = "the subject of the verb of saying after it"
 MARA = "“Yes,” said Mara. “No,” said Mara."
 BELL = "“Yes,” said Mr. Bell. “No,” said Mr. Bell."
 
@@ -62,181 +57,217 @@ def test_a_crowd_leaves_no_more_candidates_than_fit():
 
 def test_a_name_beside_the_speech_is_compared():
     scene, chapter = chapter_of(MARA, BELL, "“Come,” said Mara.")
-    cue = "the subject of the verb of saying after it"
     mara, bell = (row_of(scene, chapter, -1, name) for name in ("Mara", "Mr. Bell"))
-    assert (mara[f"{cue}: is it"], bell[f"{cue}: is it"]) == (1, 0)
-    assert (mara[f"{cue}: is another"], bell[f"{cue}: is another"]) == (0, 1)
+    assert (mara[f"{SAYS}: is it"], bell[f"{SAYS}: is it"]) == (1, 0)
+    assert (mara[f"{SAYS}: is another"], bell[f"{SAYS}: is another"]) == (0, 1)
 
 
 def test_a_pronoun_fits_a_gender():
     scene, chapter = chapter_of(MARA, BELL, "Her hat fell. Mara sat.", "“Come,” he said.")
-    cue = "the subject of the verb of saying after it"
     bell = row_of(scene, chapter, -1, "Mr. Bell")
-    assert bell[f"{cue}: fits its gender"] == 1
-    assert bell[f"{cue}: does not fit"] == 0
+    assert bell[f"{SAYS}: fits its gender"] == 1
+    assert bell[f"{SAYS}: does not fit"] == 0
 
 
-def test_two_speak_in_turn():
-    history = History()
-    for speaker in (5, 6, 5):
-        history = history.after(speaker, 0)
-    assert (history.last, history.before_last, history.third) == (5, 6, -1)
-    assert history.turns == {5: 2, 6: 1}
-
-
-@given(st.lists(st.integers(2, 5), max_size=30))
-def test_the_last_three_speakers_differ(speakers):
-    history = History()
-    for number, speaker in enumerate(speakers):
-        history = history.after(speaker, number)
-    seen = list(dict.fromkeys(reversed(speakers)))
-    assert history.last == (seen[0] if seen else -1)
-    assert history.before_last == (seen[1] if len(seen) > 1 else -1)
-    known = [number for number in history.key if number != -1]
-    assert len(known) == len(set(known))
-
-
-def test_where_the_last_speaker_spoke():
-    history = History().after(5, 0).after(6, 1)
-    page = np.zeros((2, len(FEATURES)), dtype=np.float32)
-
-    def names(place):
-        rows = history_features(history, place, [6, 5], page)
-        return [{name for name, value in zip(HISTORY, row, strict=True) if value} for row in rows]
-
-    last, before_last = names(Place(2, True, False, False, False))
-    assert "spoke last, nothing between" in last
-    assert "spoke before the last, nothing between" in before_last
-    last, before_last = names(Place(2, True, False, False, True))
-    assert "spoke last, paragraphs between" in last
-    last, _ = names(Place(1, False, False, True, False))
-    assert {"spoke last, in this paragraph"} <= last
-
-
-class Preferring:
-    """Scores candidates by features of a name alone."""
-
-    def __init__(self, **weights):
-        inputs = (*FEATURES, *HISTORY)
-        self.weights = np.array([weights.get(name, 0.0) for name in inputs], dtype=np.float32)
-
-    def read(self, chapter):
-        return list(chapter.features)
-
-    def score(self, read, history):
-        return np.hstack([read, history]) @ self.weights
-
-
-def speakers(scorer, *texts, **options):
-    scene, chapter = chapter_of(*texts)
-    decoded = decode_speakers(chapter, scorer, **options)
-    return [scene.person(number) for number in decoded.speakers], decoded.confidence
-
-
-def test_the_search_weighs_what_follows():
-    # Who spoke before the last speaks now; the last utterance names its speaker.
-    scorer = Preferring(
-        **{
-            "the subject of the verb of saying after it: is it": 9.0,
-            "spoke before the last, nothing between": 5.0,
-            "unknown": -9.0,
-        }
+def test_a_noun_is_compared_with_the_names_that_take_its_turns():
+    said = ["“Yes,” said Mara.", "“Come,” said the old lady."]
+    scene, chapter = chapter_of(MARA, BELL, said[0], BELL, said[1], BELL, *said)
+    of_mara, of_bell = (row_of(scene, chapter, -1, name) for name in ("Mara", "Mr. Bell"))
+    alike, apart = (
+        f"takes {turns} the one who is said to speak" for turns in ("the turns of", "turns with")
     )
-    texts = [MARA, BELL, "“Come.”", "“No.”", "“Why?” said Mara."]
-    assert speakers(scorer, *texts)[0][-3:] == ["Mara", "Mr. Bell", "Mara"]
+    assert of_mara[alike] > of_bell[alike]
+    assert of_bell[apart] > of_mara[apart] > 0
+
+
+def test_tags_and_mentions_on_either_side_tell_who_is_present():
+    scene, chapter = chapter_of(MARA, "“Come.”", "Mr. Bell sat.", "“Go, Ned,” said Mr. Bell.")
+    bell = row_of(scene, chapter, 2, "Mr. Bell")
+    mara = row_of(scene, chapter, 2, "Mara")
+    assert (bell["utterances since the last tag"], bell["utterances to the next tag"]) == (0, 1)
+    assert (mara["utterances since the last tag"], mara["utterances to the next tag"]) == (1, 0)
+    assert bell["named shortly after"] > 0 == bell["named shortly before"]
+    assert bell["paragraphs to the next mention"] == 1
+
+
+# ---- the chain
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    st.integers(1, 3),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_chain_sums_over_all_sequences_of_speakers(lengths, n_people, seed):
+    rng = np.random.default_rng(seed)
+    size = (len(Way), len(lengths), max(lengths), n_people)
+    scores = rng.normal(scale=3, size=size).astype(np.float32)
+    scores[:, :, :, 1:][rng.random(size)[:, :, :, 1:] < 0.2] = -np.inf
+    last, before = rng.permutation([*range(n_people), NOBODY])[:2].tolist()
+    starts = [(NOBODY, NOBODY) if last == NOBODY else (last, before)] * len(lengths)
+    chain = sum_sequences(scores, lengths, starts)
+    for n, length in enumerate(lengths):
+        total, shares = 0.0, np.zeros(size[:1] + size[2:])
+        for speakers in product(range(n_people), repeat=length):
+            ways = ways_of(speakers, starts[n])
+            steps = list(zip(ways, range(length), speakers, strict=True))
+            weight = np.exp(sum(float(scores[way, n, step, who]) for way, step, who in steps))
+            total += weight
+            for place in steps:
+                shares[place] += weight
+        np.testing.assert_allclose(chain.marginals[:, n], shares / total, atol=1e-4)
+        np.testing.assert_allclose(chain.log_total[n], np.log(total), atol=1e-4)
+
+
+def test_the_ways_of_a_sequence():
+    other, last, before = Way
+    assert ways_of([5, 5, 6, 5, 7, 5, 6]) == [other, last, other, before, other, before, other]
+    assert ways_of([6, 5], (5, 6)) == [before, before]
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_the_best_sequence_is_the_one_with_the_largest_product(length, n_people, seed):
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.ones(n_people), length).astype(np.float32)
+    goes_on = rng.random(length).astype(np.float32)
+
+    def product_of(speakers):
+        found = np.prod([shares[step, who] for step, who in enumerate(speakers)])
+        for step in range(1, length):
+            same = speakers[step] == speakers[step - 1]
+            found *= goes_on[step] if same else 1 - goes_on[step]
+        return found
+
+    best = max(map(product_of, product(range(n_people), repeat=length)))
+    assert product_of(best_sequence(shares, goes_on)) == pytest.approx(best, rel=1e-4)
+
+
+# ---- decisions
+
+
+def preferring(**weights):
+    """A decider that scores candidates by features, or by the way in which they speak."""
+    of_ways = {way: weights.pop(way.name.lower(), 0.0) for way in Way}
+    network = {name: np.zeros(shape, np.float32) for name, shape in weight_shapes(1, 1).items()}
+    network["first.bias"][:] = 50.0  # so that nothing is cut off
+    network["first.weight"][0] = [weights.get(name, 0.0) for name in FEATURES]
+    network["second.weight"][:] = 1.0
+    network["score.weight"][:] = 1.0
+    network["score.bias"][:] = list(of_ways.values())
+    return NetworkDecider(network)
+
+
+def decided(decider, *texts, continues=()):
+    scene, chapter = chapter_of(*texts)
+    odds = [*continues, *[0.0] * (len(chapter.spans) - len(continues))]
+    found = decider.decide(chapter, odds)
+    return [scene.person(number) for number in found.speakers], found
+
+
+def test_what_follows_decides_who_spoke_before():
+    decider = preferring(before_last=5.0, last=-5.0, unknown=-20.0)
+    texts = ["Mara sat by Mr. Bell.", "“Come.”", "“No.”", "“Why?” said Mara."]
+    assert decided(decider, *texts)[0] == ["Mara", "Mr. Bell", "Mara"]
+
+
+def test_a_name_beside_said_is_a_fact():
+    decider = preferring(**{f"{SAYS}: is it": -9.0})
+    assert decided(decider, MARA, BELL)[0] == ["Mara", "Mara", "Mr. Bell", "Mr. Bell"]
+    guessing = NetworkDecider(decider.weights, facts=False)
+    assert decided(guessing, MARA, BELL)[0] != ["Mara", "Mara", "Mr. Bell", "Mr. Bell"]
+
+
+def test_whoever_is_called_does_not_speak_whatever_the_tag_says():
+    called = "“Come here, Mara,” said Mara."
+    assert decided(preferring(**{f"{SAYS}: is it": -9.0}), BELL, called)[0][-1] == "Mr. Bell"
 
 
 def test_odds_from_elsewhere_that_the_last_speaker_goes_on():
     texts = [MARA, BELL, "“Come.”"]
-    scorer = Preferring(
-        **{"the subject of the verb of saying after it: is it": 9.0, "unknown": -9.0}
-    )
-    n = len(chapter_of(*texts)[1].spans)
-    goes_on = speakers(scorer, *texts, continues=[0.0] * (n - 1) + [5.0])
-    changes = speakers(scorer, *texts, continues=[0.0] * (n - 1) + [-5.0])
+    decider = preferring(unknown=-20.0)
+    goes_on = decided(decider, *texts, continues=[0, 0, 0, 0, 5.0])
+    changes = decided(decider, *texts, continues=[0, 0, 0, 0, -5.0])
     assert (goes_on[0][-1], changes[0][-1]) == ("Mr. Bell", "Mara")
-    assert goes_on[1][-1] > 0.9
-
-
-def test_confidence_is_a_probability():
-    _, confidence = speakers(Preferring(), MARA, "“Come.”")
-    assert all(0 < value <= 1 for value in confidence)
+    assert goes_on[1].goes_on[-1] > 0.9 > 0.1 > changes[1].goes_on[-1]
 
 
 def test_an_unsure_speaker_makes_those_who_are_inferred_from_it_unsure():
-    scorer = Preferring(
-        **{
-            "the subject of the verb of saying after it: is it": 9.0,
-            "spoke last, in this paragraph": 9.0,
-            "unknown": -9.0,
-        }
+    decider = preferring(last=5.0, unknown=-20.0)
+    _, found = decided(
+        decider, MARA, BELL, "“Come.” There it was. “No.”", continues=[0] * 4 + [-5.0]
     )
-    texts = [MARA, BELL, "Somebody came.", "“Come.” There it was. “No.”"]
-    scene, chapter = chapter_of(*texts)
-    decoded = decode_speakers(chapter, scorer)
-    assert decoded.speakers[-2] == decoded.speakers[-1]
-    assert decoded.goes_on[-1] > 0.9  # that it is the same speaker is sure, but not who
-    assert decoded.confidence[-2] < 0.7 and decoded.confidence[-1] < 0.7
+    assert found.speakers[-2] == found.speakers[-1] and found.goes_on[-1] > 0.9
+    assert found.confidence[-1] < 1 and found.confidence[-2] < 1
+    assert all(0 < sure <= 1 + 1e-6 for sure in found.confidence)
 
 
-def test_a_chapter_has_the_same_speakers_as_one_history_at_a_time_if_nothing_depends_on_it():
-    scorer = Preferring(**{"the subject of the verb of saying after it: is it": 9.0})
-    assert speakers(scorer, MARA, BELL)[0] == speakers(scorer, MARA, BELL, beam=1)[0]
-
-
-def test_a_network_scores_as_its_layers_do():
-    rng = np.random.default_rng(0)
-    shapes = weight_shapes(4, 3)
-    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    scorer = NetworkScorer(weights)
-    _, chapter = chapter_of(MARA, BELL)
-    history = rng.normal(size=(len(chapter.features[0]), len(HISTORY))).astype(np.float32)
-    rows = np.hstack([chapter.features[0], history])
-    hidden = np.maximum(rows @ weights["first.weight"].T + weights["first.bias"], 0)
-    hidden = np.maximum(hidden @ weights["second.weight"].T + weights["second.bias"], 0)
-    expected = (hidden @ weights["score.weight"].T + weights["score.bias"])[:, 0]
-    found = scorer.score(scorer.read(chapter)[0], history)
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+def test_an_unknown_person_speaks_only_where_nobody_else_is_likely():
+    assert decided(preferring(unknown=1.0), MARA, "“Come.”")[0][-1] == "Mara"
+    assert decided(preferring(unknown=9.0), MARA, "“Come.”")[0][-1] != "Mara"
 
 
 @pytest.mark.parametrize("name", ["first.weight", "second.bias"])
 def test_weights_of_another_shape_are_refused(name):
     weights = {key: np.zeros(shape, dtype=np.float32) for key, shape in weight_shapes(4, 3).items()}
     with pytest.raises(InputError, match=name):
-        NetworkScorer({key: value for key, value in weights.items() if key != name})
+        NetworkDecider({key: value for key, value in weights.items() if key != name})
     with pytest.raises(InputError, match="found a weight third.bias, expected those of"):
-        NetworkScorer(weights | {"third.bias": weights["second.bias"]})
+        NetworkDecider(weights | {"third.bias": weights["second.bias"]})
     with pytest.raises(InputError, match="found .* of shape .*, expected "):
-        NetworkScorer(weights | {name: weights[name][:-1]})
+        NetworkDecider(weights | {name: weights[name][:-1]})
 
 
-def test_learning_finds_who_is_said_to_speak():
+# ---- learning
+
+
+def test_learning_finds_who_is_said_to_speak_and_who_takes_turns():
     pytest.importorskip("torch")
-    from miner.lab.training.speakers.training import SpeakerTraining, fit_network
+    from miner.lab.training.speakers.network import SpeakerTraining, fit_network
 
-    scene, chapter = chapter_of(*[MARA, BELL] * 10)
-    wanted = ["Mara", "Mara", "Mr. Bell", "Mr. Bell"] * 10
+    scene, chapter = chapter_of(*[MARA, BELL, "“Why?”", "“So.”"] * 20)
+    wanted = [*["Mara"] * 2, *["Mr. Bell"] * 2, "Mara", "Mr. Bell"] * 20
     targets = tuple(
         [scene.person(number) for number in numbers].index(name)
         for numbers, name in zip(chapter.candidates, wanted, strict=True)
     )
-    example = SpeakerExample(chapter, targets, "7", "Anonymous")
-    options = SpeakerTraining(first=8, second=4, epochs=40, batch=16, rate=0.02, dropout=0.0)
+    options = SpeakerTraining(first=8, second=4, epochs=60, batch=1, rate=0.01, dropout=0.0)
     losses: list[float] = []
-    weights = fit_network([example], options, lambda row: losses.append(row["loss"]))
+    weights = fit_network([(chapter, targets)], options, lambda row: losses.append(row["loss"]))
     assert losses[-1] < 0.1 < losses[0]
-    found = decode_speakers(chapter, NetworkScorer(weights)).speakers
+    decider = NetworkDecider(weights, facts=False)
+    found = decider.decide(chapter, [0.0] * len(wanted)).speakers
     assert [scene.person(number) for number in found] == wanted
-    assert weights["first.weight"].shape == (8, N_INPUTS)
-    assert fit_network([example], options)["score.bias"] == weights["score.bias"]
+    assert {name: weight.shape for name, weight in weights.items()} == weight_shapes(8, 4)
+    again = fit_network([(chapter, targets)], options)
+    assert np.array_equal(weights["score.bias"], again["score.bias"])
 
 
-def test_without_a_known_speaker_nothing_is_learned():
-    pytest.importorskip("torch")
-    from miner.lab.training.speakers.training import SpeakerTraining, fit_network
+def test_the_loss_is_that_of_the_whole_sequence():
+    torch = pytest.importorskip("torch")
+    from miner.lab.training.speakers import network as learning
 
     _, chapter = chapter_of(MARA, BELL)
-    unknown = SpeakerExample(chapter, (-1,) * len(chapter.spans), "7", "Anonymous")
-    for examples in ([], [unknown]):
-        with pytest.raises(InputError, match="^found no utterance with a known speaker"):
-            fit_network(examples, SpeakerTraining())
+    (stretch,) = learning._stretches(chapter, [0] * 4)
+    model = learning.SpeakerNetwork(learning.SpeakerTraining(first=4, second=4, dropout=0.0))
+
+    def loss():
+        return learning._loss(model, [stretch, stretch], torch.device("cpu"))
+
+    loss().backward()
+    weight, step = model.score.weight, 1e-2
+    slope = weight.grad[1, 2].item()
+    with torch.no_grad():
+        weight[1, 2] += step
+        more = loss().item()
+        weight[1, 2] -= 2 * step
+        less = loss().item()
+    assert (more - less) / (2 * step) == pytest.approx(slope, abs=2e-3)
+    assert less > 0 < more
+
+
+def test_without_an_utterance_nothing_is_learned():
+    pytest.importorskip("torch")
+    from miner.lab.training.speakers.network import SpeakerTraining, fit_network
+
+    with pytest.raises(InputError, match="^found no utterance, expected some"):
+        fit_network([], SpeakerTraining())

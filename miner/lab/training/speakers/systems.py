@@ -24,11 +24,13 @@ import numpy as np
 
 from miner.errors import InputError
 from miner.lab.training.speakers import ABLATIONS
-from miner.people.attributor import Scores, SpeakerAttributor
+from miner.people.attributor import Decided, NetworkDecider, SpeakerAttributor
 from miner.people.cast import Character
+from miner.people.chain import NOBODY, Way
 from miner.people.character_files import Attributor, SpokenBook
 from miner.people.clues import Cue
-from miner.people.features import FEATURES, HISTORY, CandidateChapter
+from miner.people.features import FEATURES, CandidateChapter
+from miner.people.mentions import UNKNOWN_NUMBER
 from miner.people.names import (
     FEMALE_NAMES,
     MALE_NAMES,
@@ -191,41 +193,48 @@ def _other_given_names(words: Collection[str]) -> dict[str, str]:
 
 _SAYS = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
 _SAID = [FEATURES.index(f"{cue.value}: is it") for cue in _SAYS]
-# The first rule that holds for any candidate decides.
-_WEIGHTS_OF_SAID = np.array((160.0, 80.0, 40.0), dtype=np.float32)
-_WEIGHTS_OF_HISTORY = {
-    "spoke last, in this paragraph": 20.0,
-    "spoke before the last": 10.0,
-    "spoke last": 5.0,
-}
-_UNKNOWN, _WEIGHT_OF_UNKNOWN = FEATURES.index("unknown"), 1.0  # where nobody has spoken yet
+_FIRST = FEATURES.index("first of its paragraph")
 
 
-class RuleScorer:
-    """Scores candidates by the rules."""
+class RuleDecider:
+    """Decides by the rules, one utterance at a time, without the tags."""
 
-    def __init__(self) -> None:
-        self._of_history = np.zeros(len(HISTORY), dtype=np.float32)
-        for name, weight in _WEIGHTS_OF_HISTORY.items():
-            self._of_history[HISTORY.index(name)] = weight
+    def decide(self, chapter: CandidateChapter, continues: Sequence[float]) -> Decided:
+        """Returns the speakers, all of whom are sure."""
+        speakers: list[int] = []
+        before, last = NOBODY, NOBODY
+        for candidates, rows in zip(chapter.candidates, chapter.features, strict=True):
+            said = [candidates[row] for cue in _SAID for row in np.flatnonzero(rows[:, cue])]
+            turn = (before, last) if rows[0, _FIRST] else (last, before)
+            speaker = next(n for n in (*said, *turn, UNKNOWN_NUMBER) if n in candidates)
+            speakers.append(speaker)
+            if speaker != last:
+                before, last = last, speaker
+        sure = (1.0,) * len(speakers)
+        return Decided(tuple(speakers), sure, sure)
 
-    def read(self, chapter: CandidateChapter) -> list[Scores]:
-        """Returns the score that attribution gives to each candidate: (candidates, 1)."""
-        said = (rows[:, _SAID] @ _WEIGHTS_OF_SAID for rows in chapter.features)
-        unknown = (rows[:, _UNKNOWN] * _WEIGHT_OF_UNKNOWN for rows in chapter.features)
-        return [
-            (one + other)[:, None].astype(np.float32)
-            for one, other in zip(said, unknown, strict=True)
-        ]
 
-    def score(self, read: Scores, history: Scores) -> Scores:
-        """Returns the score of each row: (rows,)."""
-        return (read[:, 0] + history @ self._of_history).astype(np.float32)
+@dataclass(frozen=True, slots=True)
+class AloneDecider:
+    """Decides each utterance by itself, as if another one than the last speakers spoke it."""
+
+    network: NetworkDecider  # scores the candidates
+
+    def decide(self, chapter: CandidateChapter, continues: Sequence[float]) -> Decided:
+        """Returns the speakers. Nothing tells whether the last speaker goes on."""
+        speakers, sure = list[int](), list[float]()
+        for candidates, rows in zip(chapter.candidates, chapter.features, strict=True):
+            scores = self.network.score(rows.astype(np.float32))[:, Way.OTHER]
+            shares = np.exp(scores - scores.max())
+            best = int(scores.argmax())
+            speakers.append(candidates[best])
+            sure.append(float(shares[best] / shares.sum()))
+        return Decided(tuple(speakers), tuple(sure), (0.5,) * len(speakers))
 
 
 def rule_attributor() -> SpeakerAttributor:
-    """Returns the attributor of the rules. It decides one utterance at a time, without the tags."""
-    return SpeakerAttributor(RuleScorer(), beam=1, tag_share=0.0)
+    """Returns the attributor of the rules."""
+    return SpeakerAttributor(RuleDecider(), tag_share=0.0)
 
 
 OURS, RULES = "ours", "simple rules"
@@ -285,8 +294,12 @@ def find_systems(
     """Returns ways to find speakers with their names: ours, the simple rules, and the ablations."""
     remembered = LastTags(tagger)
     ours = Speaking(remembered, attributor)
+    decider = attributor.decider
+    assert isinstance(decider, NetworkDecider)
+    guessing = NetworkDecider(decider.weights, facts=False)
     of_ablation = {
-        "greedy": Speaking(remembered, replace(attributor, beam=1, tag_share=0.0)),
+        "alone": Speaking(remembered, replace(attributor, decider=AloneDecider(decider))),
+        "no-facts": Speaking(remembered, replace(attributor, decider=guessing)),
         "names-only": Speaking(remembered, replace(attributor, names_only=True)),
         "masked": MaskedSpeaking(ours),
         "gap-tags": Speaking(gap, attributor),

@@ -1,8 +1,7 @@
 """Annotated books -> chapters as numbers -> the weights of the network that scores candidates.
 
 The names of the annotators are matched to people of the chapter. An example has numbers alone: the
-candidates of each utterance with their features, where it stands, and which candidate speaks. The
-network learns with the annotated history: each utterance knows who really spoke before it.
+candidates of each utterance with their features, and which candidate speaks.
 """
 
 from __future__ import annotations
@@ -11,39 +10,26 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import ceil
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import torch
-from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 from miner.annotation.annotations import UNKNOWN, Annotation, read_split
 from miner.errors import InputError
 from miner.lab.gold.editions import BookReader, Edition, read_editions
 from miner.lab.gold.pdnc import PdncNovel
-from miner.lab.learning.fields import Option
-from miner.lab.learning.loop import Learner, Part, Row, fit
 from miner.lab.learning.prepared import Record, read_prepared
 from miner.lab.learning.run_folder import Arrays
 from miner.lab.measure.speaker_matching import match_speakers
-from miner.people.attributor import N_INPUTS, NetworkScorer, SpeakerAttributor
+from miner.lab.training.speakers.network import SpeakerTraining, fit_network
+from miner.people.attributor import NetworkDecider, SpeakerAttributor
 from miner.people.clues import find_clues
-from miner.people.features import (
-    FEATURES,
-    Array,
-    CandidateChapter,
-    History,
-    history_features,
-    read_candidates,
-)
+from miner.people.features import FEATURES, CandidateChapter, read_candidates
 from miner.people.mentions import read_people
 from miner.speech.spans import BookSpans, Span
 
 KIND = "speakers"
-UNKNOWN_TARGET = -1  # of an utterance whose speaker the annotator did not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +39,7 @@ class SpeakerExample:
     # the annotated utterances of the chapter. One from a file has no people.
     chapter: CandidateChapter
     # the position of the speaker among the candidates of each utterance. It is that of the unknown
-    # person where no candidate is the speaker, and -1 where nobody knows.
+    # person where no candidate is the speaker, or nobody knows.
     targets: tuple[int, ...]
     book: str  # the id of the book
     author: str  # the author of the book
@@ -100,7 +86,7 @@ def examples_of(edition: Edition) -> Iterator[SpeakerExample]:
             unknown=UNKNOWN,
         )
         targets = tuple(
-            _target(whole.candidates[row], name, person_of.get(name)) for row, name in of_gold
+            _target(whole.candidates[row], person_of.get(name)) for row, name in of_gold
         )
         yield SpeakerExample(_select(whole, rows), targets, card.book, card.author)
 
@@ -127,9 +113,7 @@ def merge_gold(edition: Edition) -> tuple[BookSpans, tuple[Annotation | None, ..
     return replace(edition.book_spans, spans=spans), tuple(fact for _, fact in merged)
 
 
-def _target(candidates: Sequence[int], name: str, person: int | None) -> int:
-    if name == UNKNOWN:
-        return UNKNOWN_TARGET
+def _target(candidates: Sequence[int], person: int | None) -> int:
     if person is None or person not in candidates:
         return len(candidates) - 1
     return candidates.index(person)
@@ -140,8 +124,8 @@ def _select(chapter: CandidateChapter, rows: Sequence[int]) -> CandidateChapter:
     return CandidateChapter(
         chapter.people,
         tuple(chapter.spans[row] for row in rows),
-        tuple(chapter.places[row] for row in rows),
         tuple(chapter.candidates[row] for row in rows),
+        tuple(chapter.facts[row] for row in rows),
         tuple(chapter.features[row].astype(np.float16) for row in rows),
     )
 
@@ -154,26 +138,6 @@ def load_examples(path: Path) -> list[SpeakerExample]:
 def without_people(example: SpeakerExample) -> SpeakerExample:
     """Returns an example without the names of the chapter, as a file has it."""
     return replace(example, chapter=replace(example.chapter, people=()))
-
-
-_WEIGHT_DECAY = 0.01
-_WARM_UP = 100  # steps
-_LAST_RATE = 0.02  # the share of the rate at which the training ends
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeakerTraining:
-    """The choices of a training run of the network."""
-
-    first: Annotated[int, Option("Size of the first hidden layer.", minimum=1)] = 96
-    second: Annotated[int, Option("Size of the second hidden layer.", minimum=1)] = 48
-    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 4
-    batch: Annotated[int, Option("Utterances per step.", minimum=1)] = 512
-    rate: Annotated[
-        float, Option("Learning rate; it rises over 100 steps and then falls along a line.")
-    ] = 2e-3
-    dropout: Annotated[float, Option("Dropout of the hidden values.")] = 0.1
-    seed: Annotated[int, Option("Seed of the weights, the order and the dropout.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,92 +177,10 @@ class SpeakerTrainer:
     def fit(self, examples: list[SpeakerExample], report: Callable[[str], object]) -> Arrays:
         """Returns the weights that are learned from examples."""
         return fit_network(
-            examples,
+            [(example.chapter, example.targets) for example in examples],
             self.options,
             lambda row: report(f"epoch {row['epoch']} loss {row['loss']:.4g}"),
         )
-
-
-class SpeakerNetwork(nn.Module):
-    """The network of `scorer.NetworkScorer` in PyTorch, as it is trained."""
-
-    def __init__(self, options: SpeakerTraining) -> None:
-        super().__init__()
-        self.first = nn.Linear(N_INPUTS, options.first)
-        self.second = nn.Linear(options.first, options.second)
-        self.score = nn.Linear(options.second, 1)
-        self.dropout = nn.Dropout(options.dropout)
-
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Returns the scores of candidates: (..., candidates) of (..., candidates, inputs)."""
-        hidden = self.dropout(torch.relu(self.first(features)))
-        hidden = self.dropout(torch.relu(self.second(hidden)))
-        return self.score(hidden).squeeze(-1)
-
-
-def fit_network(
-    examples: Sequence[SpeakerExample],
-    options: SpeakerTraining,
-    report: Callable[[Row], object] = lambda row: None,
-) -> dict[str, Array]:
-    """Returns the weights, by the names that `scorer.NetworkScorer` takes.
-
-    The network learns from all utterances whose speaker is known.
-    """
-    rows, targets = [], list[int]()
-    for example in examples:
-        for target, candidates in zip(example.targets, read_with_gold(example), strict=True):
-            if target >= 0:
-                rows.append(candidates.astype(np.float16))
-                targets.append(target)
-    if not rows:
-        raise InputError("found no utterance with a known speaker, expected some to learn from")
-    torch.manual_seed(options.seed)
-    order = np.random.default_rng(options.seed)
-    network = SpeakerNetwork(options)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=_WEIGHT_DECAY)
-    n_steps = options.epochs * ceil(len(rows) / options.batch)
-
-    def batches(_: int) -> list[list[int]]:
-        drawn = order.permutation(len(rows)).tolist()
-        return [drawn[n : n + options.batch] for n in range(0, len(rows), options.batch)]
-
-    def losses(wrapped: nn.Module, numbers: list[int]) -> Iterator[Part]:
-        device = network.score.weight.device
-        features = pad_sequence(
-            [torch.from_numpy(rows[n]) for n in numbers], batch_first=True
-        ).float()
-        sizes = torch.tensor([len(rows[n]) for n in numbers])
-        is_padding = torch.arange(features.shape[1])[None] >= sizes[:, None]
-        scores = wrapped(features.to(device)).masked_fill(is_padding.to(device), float("-inf"))
-        right = torch.tensor([targets[n] for n in numbers], device=device)
-        yield Part.of_mean(nn.functional.cross_entropy(scores, right), len(numbers))
-
-    learner = Learner(
-        network=network,
-        optimizer=optimizer,
-        schedule=torch.optim.lr_scheduler.LambdaLR(
-            optimizer,
-            lambda step: min(1.0, (step + 1) / _WARM_UP) * max(_LAST_RATE, 1 - step / n_steps),
-        ),
-        batches=batches,
-        losses=losses,
-        validate=lambda epoch: {"epoch": epoch.number + 1, "loss": epoch.loss},
-    )
-    fit(learner, options.epochs, report=report)
-    return {name: weight.cpu().numpy() for name, weight in network.state_dict().items()}
-
-
-def read_with_gold(example: SpeakerExample) -> Iterable[Array]:
-    """Yields the inputs of each utterance with the gold history: (candidates, inputs)."""
-    chapter, history = example.chapter, History()
-    utterances = zip(
-        chapter.places, chapter.candidates, chapter.features, example.targets, strict=True
-    )
-    for place, candidates, features, target in utterances:
-        yield np.hstack([features, history_features(history, place, candidates, features)])
-        # The unknown person is the last candidate, which is also what -1 means.
-        history = history.after(candidates[target], place.paragraph)
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -322,11 +204,15 @@ class LeaveOneAuthorOut:
         """Returns the attributor that has read no book by the author of a novel."""
         without = self.left_out(novel)
         if without not in self._known:
-            kept = [example for example in self.examples if example.book not in without]
+            kept = [
+                (example.chapter, example.targets)
+                for example in self.examples
+                if example.book not in without
+            ]
             if self.on_training:
                 self.on_training(len(kept))
             weights = fit_network(kept, self.options)
-            self._known[without] = SpeakerAttributor(NetworkScorer(weights))
+            self._known[without] = SpeakerAttributor(NetworkDecider(weights))
         return self._known[without]
 
     def left_out(self, novel: PdncNovel) -> frozenset[str]:
