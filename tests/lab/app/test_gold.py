@@ -232,10 +232,10 @@ def sample(tmp_path):
 
 
 def test_annotations_are_scored_from_the_book_and_on_the_gold(sample):
-    shown = said("speakers", *sample, "--ablate", "greedy")
+    shown = said("speakers", *sample, "--ablate", "alone")
     assert "From the book: utterances with the right speaker (sample split)" in shown
     assert "On the spans of the gold" in shown
-    assert shown.count("ours, greedy") == shown.count("simple rules") == 2
+    assert shown.count("ours, alone") == shown.count("simple rules") == 2
     record = json.loads(said("speakers", *sample, "--json"))
     assert set(record["rows"]) == {"ours", "simple rules"}
     assert record["rows"]["ours"]["from_book"]["all"]["utterances"] == record["utterances"]
@@ -269,7 +269,7 @@ def test_errors_are_written_whole_and_not_over_a_file(sample, corpus, tmp_path):
         (["--end-to-end"], "need --pdnc"),
         (["--leave-one-author-out", "x"], "need --pdnc"),
         (["--pdnc", "x", "--leave-one-author-out", "y", "--attributor", "z"], "trains the weights"),
-        (["--ablate", "everything"], "greedy"),
+        (["--ablate", "everything"], "alone"),
     ],
 )
 def test_what_does_not_go_together_is_a_usage_error(words, why):
