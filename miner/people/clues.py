@@ -121,6 +121,7 @@ class Clues:
     between: frozenset[int]  # the people whom the paragraphs since the last speech mention
     calls: Calls  # whom it calls and names
     beside: Calls  # whom the other utterances of its paragraph by the same speaker call and name
+    beside_before: bool  # whether the utterance that `SAYS_BESIDE` is of comes before it
     last: Calls  # whom the last paragraph of speech calls and names
     next: Calls  # whom the next paragraph of speech calls and names
     last_but_one: frozenset[int]  # people whom the last paragraph of speech but one calls
@@ -309,7 +310,9 @@ class _Reader:
             before, after = text[at:start].strip(), text[end:following].strip()
             cues = dict(shared)
             cues[Cue.SAYS_AFTER], cues[Cue.SAYS_BEFORE] = attribution
-            cues[Cue.SAYS_BESIDE] = self._beside(position, number)
+            beside = self._beside(position, number)
+            if beside is not None:
+                cues[Cue.SAYS_BESIDE] = self._attributions[position][beside].nearest
             cues[Cue.LEADS_IN] = find_subject(text, at, start, mentions) if before else None
             if before:
                 cues[Cue.LEADS_IN_LAST] = find_last_subject(text, at, start, mentions)
@@ -346,6 +349,7 @@ class _Reader:
                     between=people_between,
                     calls=self._calls[position][number],
                     beside=self._calls_beside(position, number),
+                    beside_before=beside is not None and beside < number,
                     last=self._whole.get(near.get(-1, -1), Calls()),
                     next=self._whole.get(near.get(1, -1), Calls()),
                     last_but_one=self._whole.get(near.get(-2, -1), Calls()).called,
@@ -384,8 +388,8 @@ class _Reader:
                 cues[cue] = self._addressed[near[n]]
         return cues
 
-    def _beside(self, position: int, number: int) -> Mention | None:
-        """The nearest attribution of another utterance of the paragraph.
+    def _beside(self, position: int, number: int) -> int | None:
+        """The nearest other utterance of the paragraph that is attributed.
 
         Where no narration stands between two utterances, another one begins to speak.
         """
@@ -394,8 +398,7 @@ class _Reader:
         before = attributed[at - 1 : at] if at else []
         after = [n for n in attributed[at : at + 2] if n != number][:1]
         near = [n for n in (*before, *after) if self._has_narration(position, n, number)]
-        nearest = min(near, key=lambda n: abs(n - number), default=None)
-        return None if nearest is None else self._attributions[position][nearest].nearest
+        return min(near, key=lambda n: abs(n - number), default=None)
 
     def _has_narration(self, position: int, one: int, other: int) -> bool:
         """Whether narration stands between all utterances from one to the other."""

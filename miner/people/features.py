@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from miner.people.cast import Kind
 from miner.people.clues import ChapterClues, Clues, Cue, NounUse
 from miner.people.exchanges import Speech, count_exchanges
+from miner.people.kinship import Relation
 from miner.people.mentions import (
     NARRATOR_NUMBER,
     UNKNOWN_NUMBER,
@@ -28,7 +29,8 @@ from miner.people.mentions import (
     MentionKind,
     Person,
 )
-from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, OTHERS, SENTENCE_END
+from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, KINSHIP, OTHERS, SENTENCE_END
+from miner.people.nouns import is_group
 from miner.people.presence import PRESENCE, find_presence
 
 MOST_CANDIDATES = 24  # for one utterance; the least likely others are left out
@@ -94,6 +96,11 @@ _OF_CANDIDATE = (
     "takes turns with the one who is said to speak",
     "in one sentence with the one who is said to speak",
     "in one sentence with it: share",
+    "called by the other speech of its paragraph",
+    "told by the narration of its paragraph",
+    "kin of the kind that it calls is at hand",
+    "kin of the kind that the last calls",
+    "kin of the kind that the next calls",
 )
 _OF_UTTERANCE = (
     "calls a man",
@@ -117,6 +124,8 @@ _OF_UTTERANCE = (
     "the last asks",
     "cue is the other one",
     "cue is a noun of kin",
+    "cue is a group",
+    "cue of another utterance of its paragraph comes before",
 )
 FEATURES = (
     *(f"{cue.value}: {kind}" for cue in Cue for kind in _OF_CUE),
@@ -245,7 +254,12 @@ class _Reader:
             values = self._of_candidate(clues, number)
             row[at : at + len(values)] = values
             at += len(values)
-            values = self._of_tag(said, number, fitting)
+            values = (
+                *self._of_tag(said, number, fitting),
+                number in clues.beside.called,
+                number == clues.told,
+                *self._of_kin(clues, number, candidates),
+            )
             row[at : at + len(values)] = values
             at += len(values)
             row[at : at + len(PRESENCE)] = presence[number]
@@ -272,6 +286,29 @@ class _Reader:
             math.log1p(together),
             together / min(len(own), len(other)) if together else 0.0,
         )
+
+    def _of_kin(
+        self, clues: Clues, number: int, candidates: Sequence[int]
+    ) -> tuple[float, float, float]:
+        """The features of words for kin by which speech calls somebody, as in “Yes, aunt.”"""
+        own = self._character(number)
+        if own is None:
+            return (0.0, 0.0, 0.0)
+        kinship = self._found.chapter.kinship
+        others = [other for n in candidates if (other := self._character(n)) not in (None, own)]
+        called = _relations(clues.calls.titles | clues.beside.titles)
+        at_hand = (kinship.find(own, relation).get(n, 0.0) for relation in called for n in others)
+        kin_of = (
+            max(
+                (kinship.find(n, relation).get(own, 0.0) for relation in of for n in others),
+                default=0,
+            )
+            for of in (_relations(clues.last.titles), _relations(clues.next.titles))
+        )
+        return (_share(max(at_hand, default=0.0)), *map(_share, kin_of))
+
+    def _character(self, number: int) -> int | None:
+        return self._people[number].character
 
     def _ranks(self, clues: Clues, gender: str) -> dict[int, int]:
         """The number of people who fit a gender and were mentioned since each of them."""
@@ -394,6 +431,8 @@ class _Reader:
             clues.last_asks,
             any(noun in OTHERS for noun in others),
             any(noun in KIN_NOUNS for noun in nouns),
+            any(map(is_group, filter(None, nouns))),
+            clues.beside_before,
         ]
 
     def _noun(self, mention: Mention | None) -> str:
@@ -431,6 +470,16 @@ def _speeches(found: ChapterClues) -> Iterator[Speech[int]]:
         only = next(iter(speakers)) if len(speakers) == 1 else None
         called = frozenset().union(*(clues.calls.called for clues in of_paragraph))
         yield Speech(paragraph, only, tuple(sorted(called)))
+
+
+def _relations(titles: Iterable[str]) -> list[Relation]:
+    """Returns the relations that words for kin tell."""
+    return [Relation(KINSHIP[title]) for title in sorted(titles) if title in KINSHIP]
+
+
+def _share(weight: float) -> float:
+    """Returns a weight of kinship between 0 and 1."""
+    return weight / (1 + weight)
 
 
 def _inverse(rank: int | None) -> float:

@@ -51,6 +51,7 @@ _BEFORE = 30  # characters in which "the youngest of" is looked for
 _DETERMINER = re.compile(
     rf"\s*[—–-]*\s*(?P<determiner>(?i:{SEVERAL})(?:\s+(?:{DETERMINERS}))?|{DETERMINERS})(?![\w-])"
 )
+_ONLY_GROUP = re.compile(GROUPS)
 _GROUP = re.compile(rf"\s*[—–-]*\s*(?P<group>(?i:{GROUPS}))(?![\w-])")
 _WORD = re.compile(r"\s*([^\W\d_]+(?:['’-][^\W\d_]+)*)")
 
@@ -133,6 +134,11 @@ def _number(determiner: str, words: Iterable[str]) -> str:
 
 
 @cache
+def is_group(noun: str) -> bool:
+    """Whether a noun means several people: "boys", "everybody"."""
+    return singular_of(noun) != noun or bool(_ONLY_GROUP.fullmatch(noun))
+
+
 def singular_of(noun: str) -> str:
     """Returns the noun for one of several; a noun without an ending of the plural as it is."""
     for ending in sorted(PLURALS, key=len, reverse=True):
