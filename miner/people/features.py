@@ -290,7 +290,7 @@ class _Reader:
     def _of_kin(
         self, clues: Clues, number: int, candidates: Sequence[int]
     ) -> tuple[float, float, float]:
-        """The features of words for kin by which speech calls somebody, as in “Yes, aunt.”"""
+        """The features of the words for kin by which speech calls somebody ("Yes, aunt")."""
         own = self._character(number)
         if own is None:
             return (0.0, 0.0, 0.0)

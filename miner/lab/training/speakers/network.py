@@ -36,14 +36,14 @@ _LONGEST_STEP = 5.0  # the norm above which gradients are made shorter
 class SpeakerTraining:
     """The choices of a training run of the network."""
 
-    first: Annotated[int, Option("Size of the first hidden layer.", minimum=1)] = 96
-    second: Annotated[int, Option("Size of the second hidden layer.", minimum=1)] = 48
-    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 5
+    first: Annotated[int, Option("Size of the first hidden layer.", minimum=1)] = 192
+    second: Annotated[int, Option("Size of the second hidden layer.", minimum=1)] = 64
+    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 10
     batch: Annotated[int, Option("Stretches of up to 48 utterances per step.", minimum=1)] = 24
     rate: Annotated[
         float, Option("Learning rate; it rises over 60 steps and then falls along a line.")
     ] = 2e-3
-    dropout: Annotated[float, Option("Dropout of the hidden values.")] = 0.1
+    dropout: Annotated[float, Option("Dropout of the hidden values.")] = 0.2
     seed: Annotated[int, Option("Seed of the weights, the order and the dropout.")] = 0
 
 
