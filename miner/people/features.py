@@ -30,6 +30,7 @@ from miner.people.mentions import (
     Person,
 )
 from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, KINSHIP, OTHERS, SENTENCE_END
+from miner.people.narrators import Roles
 from miner.people.nouns import is_group
 from miner.people.presence import PRESENCE, find_presence
 
@@ -189,6 +190,10 @@ class _Reader:
         characters = book.cast.characters
         self._of_book = [
             characters[person.character].n_mentions if person.character is not None else 0
+            for person in self._people
+        ]
+        self._genders = [
+            person.gender if person.character is None else characters[person.character].gender
             for person in self._people
         ]
         self._of_chapter = found.n_mentions
@@ -353,7 +358,9 @@ class _Reader:
     def _of_candidate(self, clues: Clues, number: int) -> list[float]:
         """The features of `_OF_CANDIDATE`."""
         person = self._people[number]
-        is_man, is_woman = person.gender == "m", person.gender == "f"
+        # A narrator is no "he" or "she", but may be called "sir" or "madam".
+        gender = self._genders[number]
+        is_man, is_woman = gender == "m", gender == "f"
         before, after = clues.recent.get(number), clues.recent_after.get(number)
         use = self._found.nouns[number] if person.noun else NounUse()
         head = person.head
@@ -364,7 +371,7 @@ class _Reader:
             person.kind is Kind.UNNAMED,
             is_man,
             is_woman,
-            not person.gender,
+            not gender,
             math.log1p(self._of_book[number]) / 5,
             math.log1p(self._of_chapter[number]) / 4,
             self._of_chapter[number] / self._all,
