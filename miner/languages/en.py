@@ -442,9 +442,10 @@ _PEOPLE = PeopleWords(
     },
     general_nouns=frozenset(
         "baby beauty boy boys chap child children companion creature elder fellow "
-        "friend gentleman girl girls guest hero heroine individual infant lad lady "
-        "lass lover maiden man men other others patient person prisoner rascal rogue "
-        "speaker stranger villain visitor voice woman women youngster youth".split()
+        "friend gentleman girl girls guest hero heroine indian individual infant lad lady "
+        "lass lover maiden man men negro neighbor neighbour other others patient person prisoner "
+        "rascal rogue savage speaker stranger villain visitor voice woman women youngster "
+        "youth".split()
     ),
     titles_of_nouns={
         **{
@@ -529,6 +530,8 @@ _PEOPLE = PeopleWords(
     ),
     phrase_endings=("ing",),
     place_of_noun="of|with|in|at|from|who|on",
+    naming=frozenset(("called", "named")),
+    being="was|is|had been|became",
 )
 
 LANGUAGE = Language(

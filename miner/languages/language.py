@@ -336,6 +336,8 @@ class PeopleWords:
         phrase_ends: words that end a noun phrase, with those of `AttributionWords`.
         phrase_endings: endings of words that end one unless they begin it ("the man *smiling*").
         place_of_noun: pattern of the words that may follow a noun ("the man *at* the door").
+        naming: words between a noun and the name of its bearer ("a lawyer *named* Bell").
+        being: pattern of the words between a name and a noun of its bearer ("Bell *was* a lawyer").
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -398,6 +400,8 @@ class PeopleWords:
     phrase_ends: frozenset[str] = frozenset()
     phrase_endings: tuple[str, ...] = ()
     place_of_noun: str = ""
+    naming: frozenset[str] = frozenset()
+    being: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

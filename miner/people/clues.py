@@ -227,7 +227,11 @@ def _with_new_nouns(
     """Returns the chapter with the people whom only a verb of saying shows."""
     people = list(chapter.people)
     numbers = {person.noun: number for number, person in enumerate(people) if person.noun}
-    mentions = [list(items) for items in chapter.mentions]
+    bearers = {person.character: number for number, person in enumerate(people)}
+    numbers |= {
+        noun: bearers[bearer] for noun, bearer in chapter.roles.items() if bearer in bearers
+    }
+    mentions = [dict.fromkeys(items) for items in chapter.mentions]
 
     def numbered(position: int, mention: Mention | None) -> Mention | None:
         if mention is None or not mention.noun:
@@ -236,13 +240,18 @@ def _with_new_nouns(
             numbers[mention.noun] = len(people)
             people.append(Person(Kind.UNNAMED, None, mention.noun, mention.gender))
         mention = mention._replace(person=numbers[mention.noun], noun="")
-        mentions[position].append(mention)
+        mentions[position][mention] = None
         return mention
 
-    found = {
-        position: [Attribution(*(numbered(position, m) for m in item)) for item in items]
-        for position, items in attributions.items()
-    }
+    found: dict[int, list[Attribution]] = {}
+    for position, items in attributions.items():
+        paragraph = chapter.paragraphs[position]
+        # What leads in to a paragraph that begins with speech stands in the one before it.
+        at = position if paragraph.text[: paragraph.utterances[0][0]].strip() else position - 1
+        found[position] = []
+        for after, before in items:
+            found[position].append(Attribution(numbered(position, after), numbered(at, before)))
+            at = position
     ordered = tuple(tuple(sorted(items, key=lambda mention: mention.start)) for items in mentions)
     return replace(chapter, people=tuple(people), mentions=ordered), found
 

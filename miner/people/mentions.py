@@ -2,7 +2,8 @@
 
 A person of a chapter is a character of the cast, somebody whom a noun names ("the waiter"), the
 narrator ("I"), who may be a character, too, or an unknown one. A noun is the character who has its
-title ("the captain" is Captain Good) where the chapter, or else the book, has one such character.
+title ("the captain" is Captain Good) where the chapter, or else the book, has one such character,
+or of whom the book says it (`miner.people.appositions`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
 
+from miner.people.appositions import Roles, find_roles
 from miner.people.cast import Cast, Character, Kind, find_mentions
 from miner.people.characters import find_characters
 from miner.people.given_cast import cast_from_characters, find_unlisted
 from miner.people.kinship import Kinship, find_kinship
 from miner.people.names import (
+    INTRODUCING,
     KINSHIP,
     NARRATOR,
     NOUNS,
@@ -43,6 +46,7 @@ _MAIN_BEARER = 5
 _OFTEN = 0.03  # the share of a character's mentions with a title from which on it is its title
 _NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
 
+_GAP = re.compile(r"\s+")
 _PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
 _PRONOUN = re.compile(rf"(?<![\w’'-])(?i:{'|'.join(_PRONOUNS) or '(?!)'})(?![\w-])(?!’[dl])")
 
@@ -100,6 +104,7 @@ class ChapterPeople:
     first_person: bool  # whether the narrator of most of it is part of the story
     cast: Cast  # the characters of the book
     kinship: Kinship  # who is whose kin in the book
+    roles: Mapping[str, int]  # the characters whom the book says nouns to mean in the chapter
 
 
 def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
@@ -130,6 +135,7 @@ class BookPeople:
     narration: Narration  # who tells it, and what each of its characters is seen to do
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
+    _roles: Roles
     _kinship: Kinship
     unlisted: tuple[str, ...] = ()  # the names of those who often speak and a given list lacks
 
@@ -144,8 +150,9 @@ class BookPeople:
 
     def _read_chapter(self, number: int, positions: Sequence[int]) -> ChapterPeople:
         narrator, first_person = self.narration.of_chapter(positions)
-        people = _PeopleOfChapter(self.cast, narrator)
         named = {place.character for position in positions for place in self._named[position]}
+        roles = self._roles.of_chapter(number, named)
+        people = _PeopleOfChapter(self.cast, narrator, roles)
         found: list[tuple[Mention, ...]] = []
         for position in positions:
             narration = self.paragraphs[position].narration
@@ -161,10 +168,17 @@ class BookPeople:
                 for place in self._named[position]
             ]
             is_free = _free_places(mentions)
+            named_at = {
+                mention.start: mention.person for mention in mentions if not mention.in_speech
+            }
             for phrase in find_nouns(narration):
                 is_part = phrase.noun in PARTS and phrase.determiner in OWNING
                 if is_free(phrase.start, phrase.end) and not is_part:
-                    mentions.append(_noun_mention(phrase, people, self._bearers, named))
+                    gap = _GAP.match(narration, phrase.end)
+                    person = named_at.get(gap.end()) if gap else None  # "the poet Bell"
+                    if person is None:
+                        person = people.of_noun(phrase, self._bearers, named)
+                    mentions.append(_noun_mention(phrase, person))
             is_free = _free_places(mentions)
             teller = self.narration.narrators[position]
             i = NARRATOR_NUMBER if teller is None else people.number_of(teller)
@@ -178,6 +192,7 @@ class BookPeople:
             first_person,
             self.cast,
             self._kinship,
+            roles,
         )
 
 
@@ -210,9 +225,10 @@ def people_from_paragraphs(
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
     bearers = _bearers_of_titles(cast, names, mentioned)
+    roles = find_roles(paragraphs, names, mentioned)
     kinship = find_kinship(paragraphs, names, mentioned, cast)
     places = tuple(map(tuple, named))
-    return BookPeople(paragraphs, cast, narration, places, bearers, kinship, unlisted)
+    return BookPeople(paragraphs, cast, narration, places, bearers, roles, kinship, unlisted)
 
 
 def _bearers_of_titles(
@@ -239,8 +255,9 @@ def _bearers_of_titles(
 class _PeopleOfChapter:
     """The people of a chapter, numbered as they appear."""
 
-    def __init__(self, cast: Cast, narrator: int | None) -> None:
+    def __init__(self, cast: Cast, narrator: int | None, roles: Mapping[str, int]) -> None:
         self._cast = cast
+        self._roles = roles
         self._numbers: dict[int | str, int] = {}
         if narrator is not None:
             self._numbers[narrator] = NARRATOR_NUMBER
@@ -274,21 +291,16 @@ class _PeopleOfChapter:
             (main, most), *others = counts.most_common(2)
             if not others or most > _MAIN_BEARER * others[0][1]:
                 return self.number_of(main)
+        is_role = not phrase.number and phrase.determiner not in INTRODUCING
+        if not counts and is_role and noun in self._roles:
+            return self.number_of(self._roles[noun])
         return self.number_of(phrase.name)
 
 
-def _noun_mention(
-    phrase: NounPhrase, people: _PeopleOfChapter, bearers: _Bearers, named: set[int]
-) -> Mention:
-    number = people.of_noun(phrase, bearers, named)
-    return Mention(
-        phrase.start,
-        phrase.end,
-        MentionKind.NOUN,
-        number,
-        NOUNS[phrase.noun],
-        determiner=phrase.determiner,
-    )
+def _noun_mention(phrase: NounPhrase, person: int) -> Mention:
+    place = phrase.start, phrase.end
+    gender = NOUNS[phrase.noun]
+    return Mention(*place, MentionKind.NOUN, person, gender, determiner=phrase.determiner)
 
 
 def _find_pronouns(narration: str, narrator: int) -> Iterator[Mention]:

@@ -135,6 +135,8 @@ INDEFINITE = frozenset().union(*(words.indefinite for words in _PEOPLE))
 SEVERAL = any_of(lambda language: language.people.several)
 GROUPS = any_of(lambda language: language.people.groups)
 PLURALS = _merged(words.plurals for words in _PEOPLE)
+NAMING = frozenset().union(*(words.naming for words in _PEOPLE))
+BEING = any_of(lambda language: language.people.being)
 PLACE_OF_NOUN = any_of(lambda language: language.people.place_of_noun)
 OWNING_ENDING = (
     "|".join(re.escape(ending) for words in _ATTRIBUTION for ending in words.possessive_endings)
