@@ -262,7 +262,7 @@ class _Characters:
             return self._cast[person.character].id
         # The waiter of another chapter is another waiter; the narrator is the same.
         key = (person.noun, chapter if person.noun else None)
-        if known := self._given.get((person.noun, chapter)):
+        if known := self._given.get(key):
             return known.id
         if key not in self._others:
             name = person.noun or Kind.NARRATOR.value

@@ -49,6 +49,11 @@ class Character:
         if self.gender not in GENDERS:
             raise ValueError(f"gender: found {self.gender!r}, expected m, f or nothing")
 
+    @property
+    def is_nameless_narrator(self) -> bool:
+        """Whether it is "I" of whom no name is known."""
+        return self.kind is Kind.NARRATOR and self.aliases == (Kind.NARRATOR.value,)
+
 
 @dataclass(frozen=True, slots=True)
 class Cast:
@@ -195,14 +200,18 @@ def slug_of(name: str, taken: Container[str] = ()) -> str:
     return free
 
 
-def find_unnamed(characters: Iterable[Character]) -> dict[tuple[str, int], Character]:
-    """Returns the unnamed people of chapters, by each noun that they go by and their chapter."""
-    return {
-        (alias, one.chapter): one
-        for one in characters
-        if one.chapter is not None
-        for alias in one.aliases
-    }
+def find_unnamed(characters: Iterable[Character]) -> dict[tuple[str, int | None], Character]:
+    """Returns the unnamed people of chapters, by each noun that they go by and their chapter.
+
+    A narrator without a name has no noun, and is of no chapter.
+    """
+    found: dict[tuple[str, int | None], Character] = {}
+    for one in characters:
+        if one.chapter is not None:
+            found |= {(alias, one.chapter): one for alias in one.aliases}
+        elif one.is_nameless_narrator:
+            found["", None] = one
+    return found
 
 
 def character_of(

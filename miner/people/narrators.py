@@ -178,7 +178,7 @@ def find_narrators(
     runs = _runs_in_first_person(parts)
     listed = {n for n, one in enumerate(cast.characters) if one.kind is Kind.NARRATOR}
     usual = _usual_narrator(listed, parts)
-    if usual is not None and not runs:
+    if usual is not None and not runs and not cast.characters[usual].is_nameless_narrator:
         runs = [parts]  # a given narrator may speak even where "I" is rare
     told = [part for run in runs for part in run]
     narrators = [n for run in runs for n in _best_sequence(run, listed, usual)]

@@ -98,6 +98,16 @@ def test_a_list_without_corrections_changes_nothing(inn, tmp_path, tagger):
     assert again.encoded == found.encoded
 
 
+def test_a_nameless_narrator_is_the_same_where_i_is_rare(tmp_path):
+    rare = "“Who is it?” Tobin asked me. | " + "He sat, and she ran. | " * 6
+    path = tmp_path / "inn.html"
+    path.write_text(page(CHAPTERS[0], rare), encoding="utf-8")
+    found = miner.mine(path, tagger="gap")
+    assert {row["id"]: row["addressed"] for row in found.rows("characters")}["narrator"]
+    again = miner.mine(path, tagger="gap", characters=write(tmp_path, found.rows("characters")))
+    assert again.encoded == found.encoded
+
+
 def test_two_rows_may_be_merged(inn, found, tmp_path):
     def merge(rows):
         rows["mrs-otway"]["aliases"] += rows.pop("nan-pell")["aliases"]
