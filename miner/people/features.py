@@ -17,7 +17,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.people.cast import Kind
+from miner.people.cast import Character, Kind
 from miner.people.clues import ChapterClues, Clues, Cue, NounUse
 from miner.people.exchanges import Speech, count_exchanges
 from miner.people.kinship import Relation
@@ -192,10 +192,7 @@ class _Reader:
             characters[person.character].n_mentions if person.character is not None else 0
             for person in self._people
         ]
-        self._genders = [
-            person.gender if person.character is None else characters[person.character].gender
-            for person in self._people
-        ]
+        self._genders = [self._gender(person, characters) for person in self._people]
         self._of_chapter = found.n_mentions
         roles = [
             _NO_ROLES if person.character is None else book.narration.roles[person.character]
@@ -205,6 +202,13 @@ class _Reader:
         self._exchanges = count_exchanges(list(_speeches(found)))
         self._sentences = _sentences(found)
         self._all = sum(self._of_chapter) or 1
+
+    @staticmethod
+    def _gender(person: Person, characters: Sequence[Character]) -> str:
+        """The gender of a person; that of a nameless narrator is not known."""
+        if person.character is not None:
+            return characters[person.character].gender
+        return "" if person.kind is Kind.NARRATOR else person.gender
 
     def candidates(self) -> list[list[int]]:
         """The candidates of each utterance; the unknown person is the last one."""
@@ -292,9 +296,7 @@ class _Reader:
             together / min(len(own), len(other)) if together else 0.0,
         )
 
-    def _of_kin(
-        self, clues: Clues, number: int, candidates: Sequence[int]
-    ) -> tuple[float, float, float]:
+    def _of_kin(self, clues: Clues, number: int, candidates: Sequence[int]) -> tuple[float, ...]:
         """The features of the words for kin by which speech calls somebody ("Yes, aunt")."""
         own = self._character(number)
         if own is None:
