@@ -105,22 +105,12 @@ def test_a_format_without_chapters_or_books_gives_the_rest(corpus, expected):
     assert read_examples(corpus / "text", "train") == without(expected, "book", "chapter")
 
 
-def test_messages_are_turns_and_those_of_one_speaker_are_one(corpus, dialogues):
-    found = read_examples(corpus / "chat", "train")
-    messages = []
-    for dialogue in dialogues:
-        said = []
-        for turn in dialogue["turns"]:
-            if said and turn["speaker"] is not None and turn["speaker"] == said[-1][0]:
-                said[-1] = turn["speaker"], f"{said[-1][1]}\n{turn['text']}"
-            else:
-                said.append((turn["speaker"], turn["text"]))
-        messages.append((dialogue, [text for _, text in said]))
-    assert any("\n" in text for _, texts in messages for text in texts)
-    assert found == [
-        Example(dialogue["book"], tuple(texts[:number]), texts[number], dialogue["chapter"])
-        for dialogue, texts in messages
-        for number in range(1, len(texts))
+def test_messages_are_turns(corpus, dialogues):
+    texts = [[turn["text"] for turn in dialogue["turns"]] for dialogue in dialogues]
+    assert read_examples(corpus / "chat", "train") == [
+        Example(dialogue["book"], tuple(said[:number]), said[number], dialogue["chapter"])
+        for dialogue, said in zip(dialogues, texts, strict=True)
+        for number in range(1, len(said))
     ]
 
 
