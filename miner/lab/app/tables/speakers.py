@@ -84,6 +84,8 @@ def tabulate_corpus_speakers(
         _task_table(scored.end_to_end, _PUBLISHED_END_TO_END, resamples, seed),
         *_SOURCES,
         "",
+        "Addressees: those found that are annotated, and those annotated that are found",
+        _addressees_table(scored, resamples, seed),
         f"Each novel, {scored.given.rows[0][0]}: characters given, then end to end"
         if scored.given.rows
         else "",
@@ -97,14 +99,22 @@ def _task_table(
     task: TaskScores, published: Sequence[_Published], resamples: int, seed: int
 ) -> Shown:
     names = (ALL, *KINDS)
-    heads = (*names, "addressees: precision", "recall")
-    table = new_table(("", *(f"{name} [95%]" for name in heads)))
+    table = new_table(("", *(f"{name} [95%]" for name in names)))
     for name, scores in task.rows:
         means = (scores.mean(kind, resamples, seed) for kind in names)
-        table.add_row(name, *map(format_score, (*means, *scores.addressees(resamples, seed))))
+        table.add_row(name, *map(format_score, means))
     table.add_section()
     for figure in published:
-        table.add_row(figure.name, figure.overall, *map(format_rate, figure.kinds), "", "")
+        table.add_row(figure.name, figure.overall, *map(format_rate, figure.kinds))
+    return table
+
+
+def _addressees_table(scored: CorpusSpeakerScores, resamples: int, seed: int) -> Shown:
+    heads = (f"{task}: {name} [95%]" for task in ("given", "found") for name in ("P", "R"))
+    table = new_table(("", *heads))
+    for (name, given), (_, found) in zip(scored.given.rows, scored.end_to_end.rows, strict=True):
+        both = (*given.addressees(resamples, seed), *found.addressees(resamples, seed))
+        table.add_row(name, *map(format_score, both))
     return table
 
 
