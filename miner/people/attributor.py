@@ -86,7 +86,7 @@ class NetworkDecider:
         if not chapter.features:
             return Decided((), (), ())
         rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
-        table, people = spread(chapter, self.score(rows), facts=self._facts)
+        table, people = _spread(chapter, self.score(rows), facts=self._facts)
         table[:, :, people == UNKNOWN_NUMBER] += _UNKNOWN_ODDS
         table[Way.LAST] += np.array(continues, dtype=np.float32)[:, None]
         marginals = sum_sequences(table[:, None], [len(chapter.spans)]).marginals[:, 0]
@@ -99,8 +99,8 @@ class NetworkDecider:
         )
 
 
-def spread(
-    chapter: CandidateChapter, scores: Scores, *, facts: bool = False
+def _spread(
+    chapter: CandidateChapter, scores: Scores, *, facts: bool
 ) -> tuple[Scores, NDArray[np.int64]]:
     """Returns a table of the scores of candidates, (ways, utterances, people), and who they are.
 

@@ -143,6 +143,16 @@ class Clues:
         )
 
     @property
+    def tag(self) -> Mention | None:
+        """The subject of the verb of saying beside it."""
+        return self.cue(Cue.SAYS_AFTER) or self.cue(Cue.SAYS_BEFORE)
+
+    @property
+    def said(self) -> Mention | None:
+        """Its tag, or else that of another utterance of its paragraph."""
+        return self.tag or self.cue(Cue.SAYS_BESIDE)
+
+    @property
     def told(self) -> int | None:
         """The person to whom the narration of its paragraph says by name that it is said, or I."""
         mention = self.cue(Cue.ADDRESSED)

@@ -30,7 +30,7 @@ from miner.people.mentions import (
     Person,
 )
 from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, KINSHIP, OTHERS, SENTENCE_END
-from miner.people.narrators import Roles
+from miner.people.narrators import Doings
 from miner.people.nouns import is_group
 from miner.people.presence import PRESENCE, find_presence
 
@@ -40,7 +40,6 @@ _MAIN_PEOPLE = 10  # of a chapter, who stay at hand from their first mention on
 _ALWAYS = 4  # of a chapter, who are at hand everywhere in it; some are named late
 _SOON = 3  # paragraphs before its first mention in which a main person may speak already
 _TAGS = 2  # the first cues, which are attributions of the utterance itself
-_SAID = 3  # with that of another utterance of its paragraph
 _OWN_CUES = 6  # the first cues, which name the speaker itself
 
 _OF_CUE = (
@@ -134,7 +133,7 @@ FEATURES = (
     *PRESENCE,
     *_OF_UTTERANCE,
 )
-_NO_ROLES = Roles(0, 0, 0, 0)
+_NO_DOINGS = Doings(0, 0, 0, 0)
 _QUESTIONS = ("?", "?”", "?’", '?"', "?'", "?»")
 Array = NDArray[np.floating]
 
@@ -176,7 +175,7 @@ def _fact(clues: Clues, candidates: Sequence[int]) -> int | None:
 
     One whom the utterance calls does not speak it.
     """
-    tag = next((tag for tag in clues.cues[:_TAGS] if tag is not None), None)
+    tag = clues.tag
     if tag is None or tag.kind is not MentionKind.NAME or tag.person in clues.calls.called:
         return None
     return tag.person if tag.person in candidates else None
@@ -194,11 +193,11 @@ class _Reader:
         ]
         self._genders = [self._gender(person, characters) for person in self._people]
         self._of_chapter = found.n_mentions
-        roles = [
-            _NO_ROLES if person.character is None else book.narration.roles[person.character]
+        doings = [
+            _NO_DOINGS if person.character is None else book.narration.doings[person.character]
             for person in self._people
         ]
-        self._presence = find_presence(found, roles)
+        self._presence = find_presence(found, doings)
         self._exchanges = count_exchanges(list(_speeches(found)))
         self._sentences = _sentences(found)
         self._all = sum(self._of_chapter) or 1
@@ -249,8 +248,8 @@ class _Reader:
     def features(self, n: int, candidates: Sequence[int], continues: bool) -> Array:
         """The features of the candidates of an utterance: (candidates, len(FEATURES))."""
         clues, presence = self._found.clues[n], self._presence[n]
-        said = next((m for m in clues.cues[:_SAID] if m is not None), None)
-        fitting = self._fitting(said, clues, candidates)
+        fitting = self._fitting(clues.said, clues, candidates)
+        kin = self._of_kin(clues, candidates)
         ranks = {gender: self._ranks(clues, gender) for gender in "mf"}
         of_utterance = self._of_utterance(clues, len(candidates), continues)
         rows = np.zeros((len(candidates), len(FEATURES)), dtype=np.float32)
@@ -264,10 +263,10 @@ class _Reader:
             row[at : at + len(values)] = values
             at += len(values)
             values = (
-                *self._of_tag(said, number, fitting),
+                *self._of_tag(clues.said, number, fitting),
                 number in clues.beside.called,
                 number == clues.told,
-                *self._of_kin(clues, number, candidates),
+                *kin.get(number, (0.0, 0.0, 0.0)),
             )
             row[at : at + len(values)] = values
             at += len(values)
@@ -296,26 +295,46 @@ class _Reader:
             together / min(len(own), len(other)) if together else 0.0,
         )
 
-    def _of_kin(self, clues: Clues, number: int, candidates: Sequence[int]) -> tuple[float, ...]:
-        """The features of the words for kin by which speech calls somebody ("Yes, aunt")."""
-        own = self._character(number)
-        if own is None:
-            return (0.0, 0.0, 0.0)
-        kinship = self._found.chapter.kinship
-        others = [other for n in candidates if (other := self._character(n)) not in (None, own)]
-        called = _relations(clues.calls.titles | clues.beside.titles)
-        at_hand = (kinship.find(own, relation).get(n, 0.0) for relation in called for n in others)
-        kin_of = (
-            max(
-                (kinship.find(n, relation).get(own, 0.0) for relation in of for n in others),
-                default=0,
-            )
-            for of in (_relations(clues.last.titles), _relations(clues.next.titles))
-        )
-        return (_share(max(at_hand, default=0.0)), *map(_share, kin_of))
+    def _of_kin(
+        self, clues: Clues, candidates: Sequence[int]
+    ) -> dict[int, tuple[float, float, float]]:
+        """The features of the words for kin by which speech calls somebody ("Yes, aunt").
 
-    def _character(self, number: int) -> int | None:
-        return self._people[number].character
+        They are those of each candidate; where no such word stands, there are none.
+        """
+        called, by_last, by_next = (
+            [Relation(KINSHIP[title]) for title in titles if title in KINSHIP]
+            for titles in (
+                clues.calls.titles | clues.beside.titles,
+                clues.last.titles,
+                clues.next.titles,
+            )
+        )
+        if not (called or by_last or by_next):
+            return {}
+        characters = {n: one for n in candidates if (one := self._people[n].character) is not None}
+        find = self._found.chapter.kinship.find
+
+        def most(number: int, relations: Iterable[Relation], *, own: bool) -> float:
+            """The greatest weight with which others are kin of one, or one of others, 0 to 1."""
+            one = characters[number]
+            weights = (
+                find(one, relation).get(other, 0.0) if own else find(other, relation).get(one, 0.0)
+                for relation in relations
+                for other in characters.values()
+                if other != one
+            )
+            weight = max(weights, default=0.0)
+            return weight / (1 + weight)
+
+        return {
+            number: (
+                most(number, called, own=True),
+                most(number, by_last, own=False),
+                most(number, by_next, own=False),
+            )
+            for number in characters
+        }
 
     def _ranks(self, clues: Clues, gender: str) -> dict[int, int]:
         """The number of people who fit a gender and were mentioned since each of them."""
@@ -479,16 +498,6 @@ def _speeches(found: ChapterClues) -> Iterator[Speech[int]]:
         only = next(iter(speakers)) if len(speakers) == 1 else None
         called = frozenset().union(*(clues.calls.called for clues in of_paragraph))
         yield Speech(paragraph, only, tuple(sorted(called)))
-
-
-def _relations(titles: Iterable[str]) -> list[Relation]:
-    """Returns the relations that words for kin tell."""
-    return [Relation(KINSHIP[title]) for title in sorted(titles) if title in KINSHIP]
-
-
-def _share(weight: float) -> float:
-    """Returns a weight of kinship between 0 and 1."""
-    return weight / (1 + weight)
 
 
 def _inverse(rank: int | None) -> float:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from miner.people.cast import Cast, Character, forms_of, holders_of
+from miner.people.given_names import may_be_one
 from miner.people.names import (
     ARTICLES,
     DAUGHTERS,
@@ -219,7 +220,7 @@ def _fits(form: Form, alias: Form) -> bool:
         return False  # "Aunt March" is not Amy March
     few, many = sorted((form.words, alias.words), key=len)
     first, *rest = few
-    if first not in many and not {first, *_others(first)} & {many[0], *_others(many[0])}:
+    if first not in many and not may_be_one(first, many[0]):
         return False
     return all(word in many for word in rest)
 

@@ -22,6 +22,15 @@ def gender_of_words(words: tuple[str, ...]) -> str:
     return "" if is_male == is_female else "m" if is_male else "f"
 
 
+def may_be_one(one: str, other: str) -> bool:
+    """Whether two given names in small letters may be of one person: "lizzy" and "elizabeth"."""
+    return bool(_forms(one) & _forms(other))
+
+
+def _forms(word: str) -> frozenset[str]:
+    return NICKNAMES.get(word, frozenset()) | {word}
+
+
 def told(word: str) -> list[str]:
     """The keys under which a given name is kept; `sought` gives those of its other forms."""
     lower = word.lower()

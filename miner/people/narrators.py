@@ -103,7 +103,7 @@ _CLOSING = re.compile(rf"^\W*$|{LETTER_CLOSING}", re.IGNORECASE)
 _NAMES_ITSELF_BEFORE = re.compile(rf"\b{NAMES_ITSELF}\s*$")
 
 
-class Roles(NamedTuple):
+class Doings(NamedTuple):
     """In how many paragraphs a book shows a character in each way.
 
     A name that narration never has beside a verb of saying, and by which nobody is called, is that
@@ -124,7 +124,7 @@ class Narration(NamedTuple):
     narrators: tuple[int | None, ...]
     # whether the narrator of each paragraph is part of the story
     first_person: tuple[bool, ...]
-    roles: tuple[Roles, ...]  # what each character of the cast is seen to do
+    doings: tuple[Doings, ...]  # what each character of the cast is seen to do
 
     def of_chapter(self, positions: Sequence[int]) -> tuple[int | None, bool]:
         """Returns who tells most of a chapter, and whether that narrator is part of the story."""
@@ -187,7 +187,7 @@ def find_narrators(
         for part in parts:
             _renumber(part, position)
         narrators = [n for run in runs for n in _best_sequence(run, listed, usual)]
-    roles = _count_roles(parts, len(cast.characters))
+    doings = _count_doings(parts, len(cast.characters))
     found: list[int | None] = [None] * len(paragraphs)
     first_person = [False] * len(paragraphs)
     for part, narrator in zip(told, narrators, strict=True):
@@ -198,7 +198,7 @@ def find_narrators(
         replace(one, kind=Kind.NARRATOR) if n_told[n] > _TELLER * len(paragraphs) else one
         for n, one in enumerate(cast.characters)
     )
-    narration = Narration(tuple(found), tuple(first_person), roles)
+    narration = Narration(tuple(found), tuple(first_person), doings)
     return replace(cast, characters=characters), narration
 
 
@@ -237,13 +237,13 @@ def _renumber(part: _Part, position: Sequence[int]) -> None:
     part.uses = uses
 
 
-def _count_roles(parts: Sequence[_Part], n_characters: int) -> tuple[Roles, ...]:
+def _count_doings(parts: Sequence[_Part], n_characters: int) -> tuple[Doings, ...]:
     total: defaultdict[int, Counter[_Use]] = defaultdict(Counter)
     for part in parts:
         for character, uses in part.uses.items():
             total[character].update(uses)
     shown = (_Use.SAYS, _Use.ACTS, _Use.CALLED, _Use.CALLED_TO_I)
-    return tuple(Roles(*(total[n][use] for use in shown)) for n in range(n_characters))
+    return tuple(Doings(*(total[n][use] for use in shown)) for n in range(n_characters))
 
 
 def _best_sequence(

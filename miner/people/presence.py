@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.people.clues import ChapterClues, Cue
-from miner.people.narrators import Roles
+from miner.people.clues import ChapterClues
+from miner.people.narrators import Doings
 
 PRESENCE = (
     "says in the book",
@@ -36,10 +36,10 @@ PRESENCE = (
 _SHORTLY, _NEAR = 5, 25  # paragraphs
 
 
-def find_presence(found: ChapterClues, roles: Sequence[Roles]) -> NDArray[np.float32]:
+def find_presence(found: ChapterClues, doings: Sequence[Doings]) -> NDArray[np.float32]:
     """Returns the presence of people: (utterances, people, len(PRESENCE)).
 
-    `roles` has what each person of the chapter is seen to do in the book.
+    `doings` has what each person of the chapter is seen to do in the book.
     """
     n_people, clues = len(found.chapter.people), found.clues
     place = np.array([clue.paragraph for clue in clues], dtype=np.int64)
@@ -53,9 +53,8 @@ def find_presence(found: ChapterClues, roles: Sequence[Roles]) -> NDArray[np.flo
     tags: list[list[int]] = [[] for _ in range(n_people)]
     calls: list[list[int]] = [[] for _ in range(n_people)]
     for n, clue in enumerate(clues):
-        tag = clue.cue(Cue.SAYS_AFTER) or clue.cue(Cue.SAYS_BEFORE)
-        if tag is not None and tag.person is not None:
-            tags[tag.person].append(n)
+        if clue.tag is not None and clue.tag.person is not None:
+            tags[clue.tag.person].append(n)
         for person in clue.calls.called:
             calls[person].append(clue.paragraph)
     n_tags = sum(map(len, tags)) or 1
@@ -64,7 +63,7 @@ def find_presence(found: ChapterClues, roles: Sequence[Roles]) -> NDArray[np.flo
         of_person = rows[:, person]
         own, named = np.array(tags[person], dtype=np.int64), np.array(told[person], dtype=np.int64)
         called = np.array(calls[person], dtype=np.int64)
-        of_book = roles[person]
+        of_book = doings[person]
         of_person[:, :3] = np.log1p([of_book.says, of_book.acts, of_book.called]) / 5
         if len(own):
             of_person[:, 3] = np.log1p(len(own)) / 4

@@ -118,6 +118,6 @@ def test_the_cast_that_is_found_is_read_back_the_same():
 def test_who_neither_speaks_nor_is_called_is_told_apart():
     book = Scene(*TALK, "Pilot ran. They saw Pilot’s tail. Then Pilot barked.").book
     names = [one.name for one in book.cast.characters]
-    roles = dict(zip(names, book.narration.roles, strict=True))
+    roles = dict(zip(names, book.narration.doings, strict=True))
     assert roles["Pilot"] == (0, 1, 0, 0)
     assert (roles["Mara"].says, roles["Nell"].called_to_i) == (3, 3)

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 
 from miner.people.cast import Cast
 from miner.people.clues import Clues, Cue
+from miner.people.given_names import may_be_one
 from miner.people.mentions import NARRATOR_NUMBER, MentionKind, Person
 from miner.people.names import (
     MEMBERS,
-    NICKNAMES,
     OWNING_ENDING,
     PLACE_OF_NOUN,
     TITLES_OF_NOUNS,
@@ -142,7 +142,7 @@ class _Wanted:
         if set(self._words) <= set(words) or set(words) <= set(self._words):
             is_first = self._words[0] == words[0]
             return _FIRST_WORD if is_first else _SOME_WORDS if mine or not titles else _SHORT_NAME
-        if _is_short_for(self._words[0], words[0]):
+        if may_be_one(self._words[0], words[0]):
             if len(words) == 1 or len(self._words) == 1 or words[-1] == self._words[-1]:
                 return _SHORT_NAME
         return 0.0
@@ -155,10 +155,3 @@ class _Wanted:
         if number:
             return _NUMBERED_NOUN if number in self._phrase else _SHORT_NAME
         return _NOUN
-
-
-def _is_short_for(one: str, other: str) -> bool:
-    """Whether two given names may be of one person: "Lizzy" and "Elizabeth"."""
-    of_one = NICKNAMES.get(one, frozenset()) | {one}
-    of_other = NICKNAMES.get(other, frozenset()) | {other}
-    return bool(of_one & of_other)

@@ -27,7 +27,7 @@ from miner.lab.measure.scores import score_table
 from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.cast import Character, find_unnamed
 from miner.people.character_files import SpokenBook
-from miner.people.clues import Clues, Cue, find_clues
+from miner.people.clues import Clues, find_clues
 from miner.people.mentions import MentionKind, Person, read_people
 from miner.score import Score
 from miner.speech.spans import BookSpans, Span
@@ -38,8 +38,6 @@ Speak = Callable[[BookSpans, Sequence[Character] | None], SpokenBook]
 
 KINDS = ("explicit", "anaphoric", "implicit")
 CONTEXT = 400  # characters before and after an utterance that a reader sees
-
-_SAID = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +120,9 @@ class JudgedBooks:
 
 def kind_of(clue: Clues) -> str:
     """Returns the kind of a quotation, one of `KINDS`."""
-    said = next((mention for cue in _SAID if (mention := clue.cue(cue))), None)
-    if said is None:
+    if clue.said is None:
         return "implicit"
-    return "explicit" if said.kind is MentionKind.NAME else "anaphoric"
+    return "explicit" if clue.said.kind is MentionKind.NAME else "anaphoric"
 
 
 def people_at_hand(
