@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from miner.people.attributions import (
@@ -301,8 +302,9 @@ class _Reader:
             if mention.person is not None and not mention.in_speech
         ]
         self._places = [(position, start) for position, start, _ in self._told]
+        self._runs = {position: self._read_runs(position) for position in self.spoken}
         self._calls = {position: self._read_calls(position) for position in self.spoken}
-        self._whole = {position: _join_calls(self._calls[position]) for position in self.spoken}
+        self._whole = {position: _join_calls(*self._calls[position]) for position in self.spoken}
         self._addressed = {position: self._find_addressee(position) for position in self.spoken}
 
     def read(self, position: int) -> list[Clues]:
@@ -319,6 +321,7 @@ class _Reader:
         people_between = self._people(between)
         own = self._people([position])
         soon = self._people(range(position + 1, min(position + 1 + _AHEAD, len(self._mentions))))
+        calls_beside = self._read_calls_beside(position)
         found: list[Clues] = []
         text, at = paragraph.text, 0
         ends = [start for start, _ in paragraph.utterances[1:]] + [len(text)]
@@ -367,7 +370,7 @@ class _Reader:
                     own=own,
                     between=people_between,
                     calls=self._calls[position][number],
-                    beside=self._calls_beside(position, number),
+                    beside=calls_beside[number],
                     beside_before=beside is not None and beside < number,
                     last=self._whole.get(near.get(-1, -1), Calls()),
                     next=self._whole.get(near.get(1, -1), Calls()),
@@ -416,17 +419,18 @@ class _Reader:
         at = bisect_left(attributed, number)
         before = attributed[at - 1 : at] if at else []
         after = [n for n in attributed[at : at + 2] if n != number][:1]
-        near = [n for n in (*before, *after) if self._has_narration(position, n, number)]
+        runs = self._runs[position]
+        near = [n for n in (*before, *after) if runs[n] == runs[number]]
         return min(near, key=lambda n: abs(n - number), default=None)
 
-    def _has_narration(self, position: int, one: int, other: int) -> bool:
-        """Whether narration stands between all utterances from one to the other."""
+    def _read_runs(self, position: int) -> list[int]:
+        """The run of each utterance: narration stands between all utterances of one run."""
         paragraph = self._paragraphs[position]
-        first, last = sorted((one, other))
-        near = paragraph.utterances[first : last + 1]
-        return all(
-            _WORD.search(paragraph.text, end, start) for (_, end), (start, _) in pairwise(near)
+        begins = (
+            not _WORD.search(paragraph.text, end, start)
+            for (_, end), (start, _) in pairwise(paragraph.utterances)
         )
+        return list(accumulate(begins, initial=0))
 
     def _first_attribution(self, position: int) -> Mention | None:
         return next((found for a in self._attributions[position] if (found := a.nearest)), None)
@@ -456,14 +460,16 @@ class _Reader:
             found.append(Calls(called, named, bool(man), bool(woman), man | woman))
         return found
 
-    def _calls_beside(self, position: int, number: int) -> Calls:
-        return _join_calls(
-            [
-                calls
-                for n, calls in enumerate(self._calls[position])
-                if n != number and self._has_narration(position, n, number)
-            ]
-        )
+    def _read_calls_beside(self, position: int) -> list[Calls]:
+        """What the other utterances of its run call, for each utterance."""
+        found: list[Calls] = []
+        calls = zip(self._runs[position], self._calls[position], strict=True)
+        for _, run in groupby(calls, key=itemgetter(0)):
+            own = [item for _, item in run]
+            before = accumulate(own[:-1], _join_calls, initial=Calls())
+            after = accumulate(reversed(own[1:]), _join_calls, initial=Calls())
+            found += map(_join_calls, before, reversed(list(after)))
+        return found
 
     def _asks(self, position: int) -> bool:
         paragraph = self._paragraphs[position]
@@ -487,7 +493,7 @@ class _Reader:
         return found
 
 
-def _join_calls(calls: Sequence[Calls]) -> Calls:
+def _join_calls(*calls: Calls) -> Calls:
     return Calls(
         frozenset().union(*(item.called for item in calls)),
         frozenset().union(*(item.named for item in calls)),
