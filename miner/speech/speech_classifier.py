@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.files import printable
-from miner.speech.dialogues import strip_marks
 from miner.speech.spans import BookSpans, Span
 from miner.speech.weight_file import find_weights, read_weights
+from miner.speech.wording import strip_marks
 
 WEIGHTS = Path(__file__).parent / "weights"
 N_FEATURES, N_QUOTATION_FEATURES = 2**16, 2**17

@@ -17,8 +17,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.speech.dialogues import is_unclosed, strip_marks
 from miner.speech.spans import BookSpans, Span
+from miner.speech.wording import is_unclosed, strip_marks
 from miner.tagger.feature_attributions import Likeness, Mention, Mentions, Names, compare_mentions
 
 # To find out whether a speaker continues, the speaker of a paragraph is compared with the speakers

@@ -7,9 +7,9 @@ import pytest
 from encoders import sample, told
 
 from miner.books.book import Block, BlockKind, Book
-from miner.speech.dialogues import is_unclosed
 from miner.speech.spans import split_book
 from miner.speech.typography import typography_from_names
+from miner.speech.wording import is_unclosed
 from miner.tagger.feature_attributions import Likeness
 from miner.tagger.features import FEATURES, split_chapters
 
