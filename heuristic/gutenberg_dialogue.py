@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from typing import ClassVar
 
 from heuristic.gap import GapTagger
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import TaggedSpan
 
@@ -76,7 +77,8 @@ def _cut_by_rules(book_spans: BookSpans) -> Iterator[Span]:
         index = 0
         for n, (start, end) in enumerate(pairwise(at)):
             if start < end:
-                yield Span(chapter, paragraph, index, start, end, text[start:end], n % 2 == 1)
+                kind = SpanKind.UTTERANCE if n % 2 else SpanKind.NARRATION
+                yield Span(chapter, paragraph, index, start, end, text[start:end], kind)
                 index += 1
 
 

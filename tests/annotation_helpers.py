@@ -30,6 +30,7 @@ from miner.files import json_line, read_text
 from miner.lab.gold.editions import Edition, open_edition
 from miner.lab.gold.export.label_studio import read_exported
 from miner.speech.dialogues import decode_dialogues
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 
 MCN_ROWS = [
@@ -76,10 +77,10 @@ def edition_of(*chapters):
             start, n = 0, n + 1
             for index, piece in enumerate(paragraph):
                 text, *fact = [piece] if isinstance(piece, str) else piece
-                said, quoted = bool(fact and fact[1]), bool(fact and not fact[1])
+                known = Annotation(chapter, n, fingerprint(text), *fact) if fact else None
                 place = (chapter + 10, n, index, start, start + len(text))
-                spans.append(Span(*place, text, said, quoted))
-                of_span.append(Annotation(chapter, n, fingerprint(text), *fact) if fact else None)
+                spans.append(Span(*place, text, known.kind if known else SpanKind.NARRATION))
+                of_span.append(known)
                 start += len(text)
     facts = tuple(fact for fact in of_span if fact)
     annotated = AnnotatedBook(CARD, facts)

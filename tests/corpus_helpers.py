@@ -139,7 +139,7 @@ def book_of(id, *dialogues, confidence=0.5):
                     "text": one["raw"],
                     "continues": False,
                 }
-                rows["spans"].append({**row, "confidence": confidence, "quoted": False})
+                rows["spans"].append({**row, "confidence": confidence})
     for name, gender in (("ann", "f"), ("bo", "")):
         rows["characters"].append(
             {

@@ -17,6 +17,7 @@ from miner.app.cli.main import main
 from miner.books.book import parse_book
 from miner.errors import InputError
 from miner.lab.measure.scores import Counts
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -188,12 +189,17 @@ def ordinary_user():
             os.seteuid(0)
 
 
+def kind_of(is_said: bool) -> SpanKind:
+    """The kind of a span that is speech or narration."""
+    return SpanKind.UTTERANCE if is_said else SpanKind.NARRATION
+
+
 def spans_of(tags, chapters, texts=None, shift: int = 0) -> tuple[TaggedSpan, ...]:
     """One paragraph per tag; each has a text of its own unless `texts` says otherwise."""
     spans = []
     for i, (tag, chapter) in enumerate(zip(tags, chapters, strict=True)):
         text = texts[i] if texts else f"“Line {i} of the play.”"
-        span = Span(chapter, i + shift, 0, 0, len(text), text, tag is not Tag.O)
+        span = Span(chapter, i + shift, 0, 0, len(text), text, kind_of(tag is not Tag.O))
         spans.append(TaggedSpan(span, tag))
     return tuple(spans)
 

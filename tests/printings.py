@@ -9,6 +9,7 @@ from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
 from miner.speech.dialogues import decode_dialogues
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import split_book
 from miner.speech.typography import infer_typography
 
@@ -205,6 +206,11 @@ WHERE = wheres(locate(GOLD, FIRST))
 SIZES = [body.count("\n") + 1 for _, body in NOVEL]
 
 OPENINGS = {sum(SIZES[n:]) - 1 for n in range(len(SIZES))}  # counted from the end
+
+
+def without_kinds(spans):
+    """The spans with one kind of all that nobody says, as annotations have it."""
+    return tuple(replace(span, kind=SpanKind.OTHER) if span.quoted else span for span in spans)
 
 
 def check_spans(located) -> None:

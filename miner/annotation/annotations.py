@@ -35,6 +35,7 @@ from miner.files import (
     read_text,
     sha256_of,
 )
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tag_files import LARGEST
 from miner.speech.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
@@ -76,6 +77,11 @@ class Annotation:
     def is_utterance(self) -> bool:
         """Whether the span is said aloud on this occasion."""
         return self.conversation > 0
+
+    @property
+    def kind(self) -> SpanKind:
+        """The kind of the span; what nobody says is of no certain kind."""
+        return SpanKind.UTTERANCE if self.is_utterance else SpanKind.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,7 +543,6 @@ def tag_annotations(annotated: AnnotatedBook) -> TaggedBook:
         if not spans or place != (spans[-1].span.chapter, spans[-1].span.paragraph):
             index = start = 0
         end = start + len(text)
-        spoken = fact.is_utterance
-        spans.append(TaggedSpan(Span(*place, index, start, end, text, spoken, not spoken), tag))
+        spans.append(TaggedSpan(Span(*place, index, start, end, text, fact.kind), tag))
         index, start = index + 1, end
     return TaggedBook(annotated.card.book, tuple(spans), annotated.source)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from miner.annotation.annotations import AnnotatedBook, Annotation, derive_tags
 from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
 from miner.errors import InputError
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -214,9 +215,9 @@ def _cut(
             pieces.append((at, len(text), None))
         for index, (start, end, fact) in enumerate(pieces):
             spoken = fact is not None and fact.is_utterance
-            quoted = fact is not None and not spoken
+            kind = SpanKind.NARRATION if fact is None else fact.kind
             place = (chapter, paragraph, index, start, end, text[start:end])
-            span = Span(*place, spoken, quoted, spoken and start in continued)
+            span = Span(*place, kind, spoken and start in continued)
             spans.append(span)
             if fact is not None:
                 fact_of[span] = fact

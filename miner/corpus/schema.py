@@ -15,6 +15,7 @@ import orjson
 from miner.extras import import_extra
 from miner.people.character_files import SpokenBook, row_from_character
 from miner.speech.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tag_files import rounded, row_from_span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
@@ -46,7 +47,7 @@ SCHEMAS: Mapping[str, Columns] = {
         **_PLACE,
         **dict.fromkeys(("kind", "text", "tag"), "string"),
         "confidence": "float",
-        **dict.fromkeys(("quoted", "continues"), "bool"),
+        "continues": "bool",
         "speaker": "string",
         "speaker_confidence": "float",
         "addressees": ["string"],
@@ -279,8 +280,8 @@ def tagged_from_rows(
 def span_from_row(row: Row) -> Span:
     """The span that a row of `spans` was made from."""
     chapter, paragraph, span, start, end = (row[name] for name in _PLACE)
-    kind, text = row["kind"] == "utterance", row["text"]
-    return Span(chapter, paragraph, span, start, end, text, kind, row["quoted"], row["continues"])
+    kind, text = SpanKind(row["kind"]), row["text"]
+    return Span(chapter, paragraph, span, start, end, text, kind, row["continues"])
 
 
 def arrow_schema(columns: Columns) -> pa.Schema:

@@ -63,7 +63,8 @@ class Turn:
         by `join_speech` and cleaned. If it is whole, it begins with a capital, and the comma before
         the tag at its end is a full stop.
 
-        >>> span = Span(1, 7, 0, 0, 7, "“I _will_ come,”", True)
+        >>> from miner.speech.kinds import SpanKind
+        >>> span = Span(1, 7, 0, 0, 7, "“I _will_ come,”", SpanKind.UTTERANCE)
         >>> Turn((span,)).text
         'I will come.'
         """

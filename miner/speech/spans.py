@@ -10,8 +10,9 @@ from typing import NamedTuple
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.errors import InputError
 from miner.languages.language import Marks
+from miner.speech.kinds import UNSAID_KINDS, SpanKind
 from miner.speech.quotation_marks import Quoted, Scan, has_dash, is_dashed, may_hold_speech, scan
-from miner.speech.speech import are_speech, begins_letter, fills_block, find_asides
+from miner.speech.speech import begins_letter, classify_ranges, fills_block, find_asides
 from miner.speech.typography import Typography, infer_language
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
@@ -37,8 +38,7 @@ class Span:
         start: the first character in the block's text.
         end: the character after the last.
         text: the text as printed. An utterance includes its quotation marks.
-        is_utterance: whether it is speech; otherwise it is narration.
-        quoted: whether it is narration in quotation marks that was judged not to be speech.
+        kind: whether it is speech, narration, or quoted text that nobody says, and which.
         continues: whether it is the first utterance of a paragraph whose speech continues from the
             paragraph before, where the closing mark is left out. Speaker and turn are the same.
     """
@@ -49,14 +49,23 @@ class Span:
     start: int
     end: int
     text: str
-    is_utterance: bool
-    quoted: bool = False
+    kind: SpanKind
     continues: bool = False
+
+    @property
+    def is_utterance(self) -> bool:
+        """Whether it is speech."""
+        return self.kind is SpanKind.UTTERANCE
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it is in quotation marks, and nobody says it."""
+        return self.kind in UNSAID_KINDS
 
     @property
     def in_marks(self) -> bool:
         """Whether it is in quotation marks, speech or not. These spans are annotated."""
-        return self.is_utterance or self.quoted
+        return self.kind is not SpanKind.NARRATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +107,28 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     quoted = _cut(blocks, list(_ranges_of_book(blocks, typography)), typography)
     letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
-    # Whether the range that the last block left open was speech; None if it left none open.
-    last: bool | None = None
+    # The kind of the range that the last block left open; None if it left none open.
+    last: SpanKind | None = None
     for position, (block, ranges) in enumerate(zip(blocks, quoted, strict=True)):
         if not ranges:
             last = None
             spans.extend(_spans(block, (), (), typography))
             continue
         outer = last if ranges[0].continues else None
-        runs_on = False if position in letters else outer
+        runs_on = SpanKind.LETTER if position in letters else outer
         is_paragraph = block.kind is BlockKind.PARAGRAPH
         if is_paragraph and all(part.is_segmented for part in ranges):
-            spoken = [True] * len(ranges)
+            kinds = [SpanKind.UTTERANCE] * len(ranges)
         else:
-            spoken = are_speech(block, [part[:2] for part in ranges], runs_on, thoughts)
-            spoken = [
-                said or (part.is_segmented and is_paragraph)
-                for part, said in zip(ranges, spoken, strict=True)
+            kinds = classify_ranges(block, [part[:2] for part in ranges], runs_on, thoughts)
+            kinds = [
+                SpanKind.UTTERANCE if part.is_segmented and is_paragraph else kind
+                for part, kind in zip(ranges, kinds, strict=True)
             ]
-        last = spoken[-1] if not ranges[-1].closed else None
-        if outer and last is False:
-            last = True  # a letter inside a told story: the story continues after it
-        spans.extend(_spans(block, ranges, spoken, typography))
+        last = kinds[-1] if not ranges[-1].closed else None
+        if outer is SpanKind.UTTERANCE and last:
+            last = outer  # a letter inside a told story: the story continues after it
+        spans.extend(_spans(block, ranges, kinds, typography))
     return BookSpans(book, tuple(spans), typography)
 
 
@@ -335,32 +344,32 @@ def _runs_through(blocks: Sequence[Block], position: int, marks: Marks) -> int:
 
 
 def _spans(
-    block: Block, ranges: Sequence[QuotedRange], spoken: Sequence[bool], typography: Typography
+    block: Block, ranges: Sequence[QuotedRange], kinds: Sequence[SpanKind], typography: Typography
 ) -> list[Span]:
-    """Returns the spans of a block, cut at the quoted ranges. Ranges not spoken are narration."""
+    """Returns the spans of a block, cut at the quoted ranges, which are of these kinds."""
     chapter, paragraph, text = block.chapter, block.index, block.text
     if not ranges:
-        return [Span(chapter, paragraph, 0, 0, len(text), text, False)]
+        return [Span(chapter, paragraph, 0, 0, len(text), text, SpanKind.NARRATION)]
     spans: list[Span] = []
 
-    def cut(start: int, end: int, said: bool, quoted: bool) -> None:
+    def cut(start: int, end: int, kind: SpanKind = SpanKind.NARRATION) -> None:
         if start < end:
             place = text[start:end]
-            spans.append(Span(chapter, paragraph, len(spans), start, end, place, said, quoted))
+            spans.append(Span(chapter, paragraph, len(spans), start, end, place, kind))
 
     position = 0
-    for part, is_said in zip(ranges, spoken, strict=True):
-        cut(position, part.start, False, False)
+    for part, kind in zip(ranges, kinds, strict=True):
+        cut(position, part.start)
         position = part.start
-        if is_said:
+        if kind is SpanKind.UTTERANCE:
             for start, end in _breaks(text, part, typography):
-                cut(position, start, True, False)
-                cut(start, end, False, False)
+                cut(position, start, kind)
+                cut(start, end)
                 position = end
-        cut(position, part.end, is_said, not is_said)
+        cut(position, part.end, kind)
         position = part.end
-    cut(position, len(text), False, False)
-    if ranges[0].continues and spoken[0]:
+    cut(position, len(text))
+    if ranges[0].continues and kinds[0] is SpanKind.UTTERANCE:
         spans[0] = replace(spans[0], continues=True)
     return spans
 

@@ -1,4 +1,4 @@
-"""Quoted text -> whether it is speech.
+"""Quoted text -> its kind: speech, a thought, a letter, verse or something else.
 
 Quoted text may also be a title, a word under discussion, a letter or a thought. The text around the
 marks shows which it is. Speech is announced ("he said,"), ends with punctuation, or fills its
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from miner.books.book import Block, BlockKind
 from miner.languages.registry import LANGUAGES, any_of
+from miner.speech.kinds import SpanKind
 
 _SAY = any_of(lambda language: language.speech.say)
 _WRITE = any_of(lambda language: language.speech.write)
@@ -105,27 +106,40 @@ def tells_who_spoke(after: str) -> bool:
     return _SAY_FOLLOWS.match(after) is not None
 
 
-def are_speech(
-    block: Block, ranges: Sequence[tuple[int, ...]], runs_on: bool | None, thoughts: bool = False
-) -> list[bool]:
-    """Whether each quoted range of the block is spoken."""
-    if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
-        return [False] * len(ranges)
-    verdicts: list[bool] = []
+def classify_ranges(
+    block: Block,
+    ranges: Sequence[tuple[int, ...]],
+    runs_on: SpanKind | None,
+    thoughts: bool = False,
+) -> list[SpanKind]:
+    """Returns the kind of each quoted range of a block.
+
+    `runs_on` is the kind of what the first of them continues, or None. With `thoughts`, thoughts
+    are speech.
+    """
+    if block.kind is BlockKind.LETTER:
+        return [SpanKind.LETTER] * len(ranges)
+    if block.kind is BlockKind.VERSE and runs_on is not SpanKind.UTTERANCE:
+        return [SpanKind.VERSE] * len(ranges)
+    kinds: list[SpanKind] = []
     position = 0
     text = block.text
     for number, (start, end, *_) in enumerate(ranges):
         following = ranges[number + 1][0] if number + 1 < len(ranges) else len(text)
         before, after = text[position:start], text[end:following]
         if not number and runs_on is not None:
-            verdict = runs_on
-        elif verdicts and _goes_on(before) and (verdicts[-1] or not tells_who_spoke(after)):
-            verdict = verdicts[-1]  # “Remember,” she wrote, “that ...”
+            kind = runs_on
+        elif (
+            kinds
+            and _goes_on(before)
+            and (kinds[-1] is SpanKind.UTTERANCE or not tells_who_spoke(after))
+        ):
+            kind = kinds[-1]  # “Remember,” she wrote, “that ...”
         else:
-            verdict = _is_speech(before, text[start:end].strip(_MARKS), after, thoughts)
-        verdicts.append(verdict)
+            kind = _kind_of(before, text[start:end].strip(_MARKS), after, thoughts)
+        kinds.append(kind)
         position = end
-    return verdicts
+    return kinds
 
 
 def _goes_on(before: str) -> bool:
@@ -161,12 +175,18 @@ def fills_block(text: str, start: int, end: int) -> bool:
     return not text[:start].strip() and (not rest or rest.startswith("["))
 
 
-def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
+def _kind_of(before: str, quoted: str, after: str, thoughts: bool) -> SpanKind:
+    """Returns the kind of quoted text that continues nothing."""
     before = before[-_REACH:].rstrip()
     if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
-        return False
+        return SpanKind.OTHER
     if _THINK_FOLLOWS.match(after) or _ends_with(before, _THINK_WORDS):
-        return thoughts
+        return SpanKind.UTTERANCE if thoughts else SpanKind.THOUGHT
+    return SpanKind.UTTERANCE if _is_speech(before, quoted, after) else SpanKind.OTHER
+
+
+def _is_speech(before: str, quoted: str, after: str) -> bool:
+    """Whether quoted text that nobody thinks is speech."""
     if not before:
         return True
     if any(hint in before for hint in _UNSAID_HINTS) and _ENDS_UNSAID.search(before):

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.files import printable
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.weight_file import find_weights, read_weights
 from miner.speech.wording import strip_marks
@@ -228,9 +229,9 @@ class SpeechClassifier:
         span = spans[position]
         unsaid = self.probability(spans, position)
         if span.is_utterance and unsaid > self.overrules:
-            return replace(span, is_utterance=False, quoted=True)
+            return replace(span, kind=SpanKind.OTHER)
         if span.quoted and 1 - unsaid > self.overrules:
-            return replace(span, is_utterance=True, quoted=False)
+            return replace(span, kind=SpanKind.UTTERANCE)
         return span
 
 
@@ -260,9 +261,7 @@ class QuotationClassifier:
         """
         spans = list(book_spans.spans)
         for position in self._unsaid(book_spans):
-            spans[position] = replace(
-                spans[position], is_utterance=False, quoted=True, continues=False
-            )
+            spans[position] = replace(spans[position], kind=SpanKind.OTHER, continues=False)
         return replace(book_spans, spans=tuple(spans))
 
     def _unsaid(self, book_spans: BookSpans) -> Iterator[int]:

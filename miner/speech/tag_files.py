@@ -14,20 +14,19 @@ from typing import Any
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, sha256_of
 from miner.speech.dialogues import repair_book
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, transition_error
 
 _KEYS = ("book", "chapter", "paragraph", "span", "start", "end")
-_KEYS += ("kind", "text", "tag", "confidence", "quoted", "continues")
+_KEYS += ("kind", "text", "tag", "confidence", "continues")
 _NUMBERS = ("chapter", "paragraph", "span", "start", "end")
 _TYPES = {
     **dict.fromkeys(_NUMBERS, int),
     "book": str,
     "text": str,
-    "quoted": bool,
     "continues": bool,
 }
-_KINDS = ("utterance", "narration")
 LARGEST = 10**9  # the largest number of a chapter, a paragraph, a span or a character
 
 
@@ -81,11 +80,10 @@ def row_from_span(book: str, tagged: TaggedSpan) -> dict[str, Any]:
         "span": span.index,
         "start": span.start,
         "end": span.end,
-        "kind": "utterance" if span.is_utterance else "narration",
+        "kind": span.kind.value,
         "text": span.text,
         "tag": tagged.tag.value,
         "confidence": rounded(tagged.confidence),
-        "quoted": span.quoted,
         "continues": span.continues,
         "speaker": tagged.speaker,
         "speaker_confidence": rounded(tagged.speaker_confidence),
@@ -137,9 +135,9 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
         if type(row[key]) is not kind or (kind is int and not 0 <= row[key] <= LARGEST):
             expected = f"int from 0 to {LARGEST}" if kind is int else kind.__name__
             raise InputError(f"{where}: found {shown(row[key])} as {key}, expected {expected}")
-    if row["kind"] not in _KINDS:
+    if row["kind"] not in list(SpanKind):
         raise InputError(
-            f"{where}: found kind {shown(row['kind'])}, expected {' or '.join(_KINDS)}"
+            f"{where}: found kind {shown(row['kind'])}, expected {', '.join(SpanKind)}"
         )
     if row["end"] - row["start"] != len(row["text"]):
         raise InputError(
@@ -158,9 +156,9 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     if not isinstance(people, list) or not all(isinstance(one, str) and one for one in people):
         raise InputError(f"{where}: found addressees {shown(people)}, expected a list of ids")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
-    is_utterance = row["kind"] == _KINDS[0]
-    flags = is_utterance, row["quoted"], row["continues"]
-    span = Span(chapter, paragraph, index, start, end, row["text"], *flags)
+    # Older files have quoted text that nobody says as narration, and a column that tells it.
+    kind = SpanKind.OTHER if row.get("quoted") else SpanKind(row["kind"])
+    span = Span(chapter, paragraph, index, start, end, row["text"], kind, row["continues"])
     tag = tag_from_name(row["tag"], where)
     try:
         return row["book"], TaggedSpan(

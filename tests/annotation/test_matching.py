@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from miner.annotation.matching import ends_of, letters_of, match_spans
 from miner.lab.measure.scores import Counts, score
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 
 
@@ -22,7 +23,11 @@ def test_marks_at_the_ends_of_a_span_do_not_count():
     assert match_spans(gold, book("SO", texts=["—Sí, voy—", "dijo él."])) == [(0, 0)]
     assert match_spans(gold, book("SO", texts=["—Sí, voy—dijo", " él."])) == []
     for text, start, end in [(" —… ", 11, 13), ("—¿Y?»", 12, 13), ("Y", 10, 11)]:
-        assert ends_of(Span(1, 3, 0, 10, 10 + len(text), text, True)) == (3, start, end)
+        assert ends_of(Span(1, 3, 0, 10, 10 + len(text), text, SpanKind.UTTERANCE)) == (
+            3,
+            start,
+            end,
+        )
 
 
 def test_spans_match_by_letters_where_the_paragraphs_differ():

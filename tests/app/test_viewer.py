@@ -38,6 +38,7 @@ from miner.lab.gold.mcn import strip_tags
 from miner.lab.measure.scores import score
 from miner.people.cast import Character, Kind
 from miner.people.character_files import SpokenBook
+from miner.speech.kinds import SpanKind
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, Span, split_book
 from miner.speech.tag_files import read_tag_file
@@ -485,7 +486,7 @@ def test_an_edition_that_lacks_the_annotated_spans_is_refused(gold):
 
 def spoken(*speakers, characters=()):
     """One utterance a chapter for each speaker."""
-    spans = (Span(n, n, 0, 0, 4, "“So”", True) for n in range(1, len(speakers) + 1))
+    spans = (Span(n, n, 0, 0, 4, "“So”", SpanKind.UTTERANCE) for n in range(1, len(speakers) + 1))
     tagged = (TaggedSpan(s, Tag.B_START, None, who) for s, who in zip(spans, speakers, strict=True))
     return SpokenBook(tuple(tagged), tuple(characters))
 

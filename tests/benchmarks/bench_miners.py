@@ -58,6 +58,7 @@ from miner.lab.lessons.selection.scoring import (
 )
 from miner.lab.lessons.selection.training import load_method, train_method
 from miner.lab.lessons.sources import read_source
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import TaggedSpan
 
@@ -79,7 +80,8 @@ class WholeParagraphs:
             spans = list(group)
             text = "".join(span.text for span in spans)
             speaks = any(span.is_utterance for span in spans)
-            whole.append(Span(chapter, paragraph, 0, 0, len(text), text, speaks))
+            kind = SpanKind.UTTERANCE if speaks else SpanKind.NARRATION
+            whole.append(Span(chapter, paragraph, 0, 0, len(text), text, kind))
         return self.gap.tag(replace(book_spans, spans=tuple(whole)))
 
 

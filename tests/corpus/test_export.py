@@ -201,7 +201,7 @@ def test_pandas_reads_csv(tmp_path, sample):
         tmp_path, "csv", sample, book_of("9", [turn(ODD, "ann", 3), turn("A", None, 4)])
     )
     spans = pandas.read_csv(folder / "spans.csv", dtype={"book": str})
-    assert spans["quoted"].dtype == bool and spans["start"].dtype == "int64"
+    assert spans["continues"].dtype == bool and spans["start"].dtype == "int64"
     turns = pandas.read_csv(folder / "turns.csv", dtype={"book": str})
     assert list(turns["text"])[-2:] == [ODD, "A"] and set(turns["book"]) == {"sample", "9"}
     assert turns["speaker"].isna().sum() == 1 and turns["speaker_confidence"].dtype == "float64"

@@ -20,6 +20,7 @@ from miner.corpus.mined_book import MiningOptions, SetAside
 from miner.corpus.pipeline import mine_book
 from miner.corpus.schema import KINDS
 from miner.files import digest_of
+from miner.speech.kinds import UNSAID_KINDS
 from miner.tagger.load import load_tagger, weight_signatures
 
 DASH = DATA / "dash.htm"  # of few words
@@ -279,7 +280,7 @@ def test_the_run_record_says_what_was_done(sample):
     spans, dialogues = rows(sample, "spans"), rows(sample, "dialogues")
     assert book["counts"] == {
         "utterances": sum(row["kind"] == "utterance" for row in spans),
-        "quoted_not_speech": sum(row["quoted"] for row in spans),
+        "quoted_not_speech": sum(row["kind"] in UNSAID_KINDS for row in spans),
         "dialogues": len(dialogues),
         "turns": sum(row["n_turns"] for row in dialogues),
         "pairs": len(rows(sample, "pairs")),

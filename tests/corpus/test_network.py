@@ -5,6 +5,7 @@ import time
 
 import networkx as nx
 import pytest
+from helpers import kind_of
 
 import miner
 from miner.corpus.network import build_network
@@ -36,7 +37,7 @@ THREE = [
 def spoken(rows, chapter=1):
     return [
         TaggedSpan(
-            Span(chapter, n, 0, 0, 9, "“" + "so " * words + "”", tag != "-"),
+            Span(chapter, n, 0, 0, 9, "“" + "so " * words + "”", kind_of(tag != "-")),
             TAGS[tag],
             None,
             speaker,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from helpers import NAMES
+from helpers import NAMES, kind_of
 
 from miner.books.book import Book
 from miner.corpus.schema import KINDS, SCHEMAS, SPEAKER, TITLE, rows_of_book, tagged_from_rows
@@ -11,6 +11,7 @@ from miner.people.cast import Character, Kind
 from miner.people.character_files import SpokenBook, character_from_row
 from miner.speech.dialogues import Turn, decode_dialogues
 from miner.speech.filters import DialogueLimits, filter_dialogues
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -42,7 +43,7 @@ def page():
         index, start = ends.get(paragraph, (0, 0))
         ends[paragraph] = (index + 1, start + len(text))
         is_said = letter != "O"
-        span = Span(1, paragraph, index, start, start + len(text), text, is_said)
+        span = Span(1, paragraph, index, start, start + len(text), text, kind_of(is_said))
         sure = 0.5 if speaker else None
         heard = ("tobin",) if "fill" in text else ()
         tagged = TaggedSpan(span, NAMES[letter], 0.25 if is_said else None, speaker, sure, heard)
@@ -72,7 +73,6 @@ def test_columns_of_a_span():
         ("text", "“until the oil ran out.”"),
         ("tag", "I-OTHER"),
         ("confidence", 0.25),
-        ("quoted", False),
         ("continues", False),
         ("speaker", "tobin"),
         ("speaker_confidence", 0.5),
@@ -237,7 +237,7 @@ def test_the_schemas_of_parquet_have_the_columns_of_the_rows():
     ],
 )
 def test_what_is_said_leaves_out_the_marks_around_it_and_nothing_else(text, said):
-    assert Turn((Span(1, 7, 0, 0, len(text), text, True),)).text == said
+    assert Turn((Span(1, 7, 0, 0, len(text), text, SpanKind.UTTERANCE),)).text == said
 
 
 def test_tags_are_written_as_the_field_writes_them():

@@ -4,6 +4,7 @@ import pytest
 
 from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.books.book import Block, BlockKind, Book
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import Tag
 from miner.speech.typography import typography_from_names
@@ -12,7 +13,7 @@ from miner.speech.typography import typography_from_names
 def tagged(language, *paragraphs):
     """What the tagger makes of a book in which nothing was found."""
     blocks = tuple(Block(n, 1, BlockKind.PARAGRAPH, text) for n, text in enumerate(paragraphs))
-    spans = tuple(Span(1, b.index, 0, 0, len(b.text), b.text, False) for b in blocks)
+    spans = tuple(Span(1, b.index, 0, 0, len(b.text), b.text, SpanKind.NARRATION) for b in blocks)
     book = Book("7", "", "", language, blocks, (), "")
     typography = typography_from_names(["double-curly"], language)
     return GutenbergDialogueTagger().tag(BookSpans(book, spans, typography))

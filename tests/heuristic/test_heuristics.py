@@ -1,6 +1,7 @@
 """The two heuristics: by hand, at the edges of their rules, and legal on every input."""
 
 import pytest
+from helpers import kind_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,7 +132,7 @@ def books(draw):
             paragraph, index, chapter = paragraph + 1, 0, chapter + (step == 3)
         text = draw(st.sampled_from(["—", "“Yes.”", "He sat.", narration(151)]))
         said, on = draw(st.booleans()), draw(st.booleans())
-        spans.append(Span(chapter, paragraph, index, 0, len(text), text, said, continues=on))
+        spans.append(Span(chapter, paragraph, index, 0, len(text), text, kind_of(said), on))
         index += 1
     return BookSpans(Book("0", "", "", "en", (), (), ""), tuple(spans))
 

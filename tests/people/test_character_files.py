@@ -20,6 +20,7 @@ from miner.people.character_files import (
 from miner.people.characters import find_characters
 from miner.people.given_cast import cast_from_characters
 from miner.people.names import find_names
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedSpan
 
@@ -66,7 +67,7 @@ def test_who_speaks_comes_first_and_who_is_only_named_last():
         Character(id, id, (id,), n_mentions=n)
         for id, n in (("arden", 9), ("bell", 20), ("dace", 2), ("nan", 1), ("tobin", 30))
     ]
-    span = Span(1, 1, 0, 0, 4, "“So”", True)
+    span = Span(1, 1, 0, 0, 4, "“So”", SpanKind.UTTERANCE)
     said = ("nan", ("dace",)), ("nan", ()), ("arden", ("nan", "dace")), ("tobin", ("nan",))
     spans = tuple(TaggedSpan(span, Tag.B_START, None, who, None, to) for who, to in said)
     ranked = SpokenBook(spans, tuple(people)).ranked

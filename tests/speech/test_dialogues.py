@@ -2,6 +2,7 @@
 
 import pytest
 from dialogue_checks import book_of, sure_book
+from helpers import kind_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from miner.speech.dialogues import (
     split_into_spans,
     turn_pairs,
 )
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 
@@ -96,7 +98,10 @@ def test_a_dialogue_of_one_turn_has_no_turn_pair():
 
 
 def test_text_of_a_turn_has_one_space_between_spans():
-    spans = (Span(1, 0, 0, 0, 5, "“Aye ", True), Span(1, 0, 1, 5, 9, "no.”", True))
+    spans = (
+        Span(1, 0, 0, 0, 5, "“Aye ", SpanKind.UTTERANCE),
+        Span(1, 0, 1, 5, 9, "no.”", SpanKind.UTTERANCE),
+    )
     assert Turn(spans).quoted_text == "“Aye no.”"
 
 
@@ -105,7 +110,8 @@ def test_text_of_a_turn_has_one_space_between_spans():
 def test_every_utterance_is_in_exactly_one_turn_in_order(tags):
     tags = repair_tags(tags)
     spans = tuple(
-        TaggedSpan(Span(1, i, 0, 0, 1, "x", tag is not Tag.O), tag) for i, tag in enumerate(tags)
+        TaggedSpan(Span(1, i, 0, 0, 1, "x", kind_of(tag is not Tag.O)), tag)
+        for i, tag in enumerate(tags)
     )
     found = decode_dialogues(TaggedBook("7", spans))
     numbers = [span.paragraph for d in found for turn in d.turns for span in turn.spans]
@@ -140,7 +146,9 @@ def test_a_pair_of_tags_without_confidence_has_none():
 
 def a_turn(*texts: str, between: str = "") -> Turn:
     """A turn with a paragraph a text, and the same narration before each but the first."""
-    spans = tuple(Span(1, i, 0, 0, len(text), text, True) for i, text in enumerate(texts))
+    spans = tuple(
+        Span(1, i, 0, 0, len(text), text, SpanKind.UTTERANCE) for i, text in enumerate(texts)
+    )
     return Turn(spans, (), (between,) * (len(spans) - 1))
 
 
@@ -182,7 +190,7 @@ def said(*items):
     """A dialogue: for each span its tag, length, speaker and, perhaps, who is called."""
     spans, tags = [], {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER}
     for number, (letter, length, speaker, *called) in enumerate(items):
-        span = Span(1, number, 0, 0, length, "x" * length, True)
+        span = Span(1, number, 0, 0, length, "x" * length, SpanKind.UTTERANCE)
         sure = None if speaker is None else length / 100
         spans.append(TaggedSpan(span, tags[letter], None, speaker, sure, tuple(called)))
     (dialogue,) = decode_dialogues(TaggedBook("7", tuple(spans)))
@@ -233,4 +241,4 @@ def test_a_span_alone_has_the_speaker_of_its_turn():
 
 def test_narration_with_a_speaker_is_refused():
     with pytest.raises(ValueError, match="^paragraph 4, span 2: found the speaker 'ann' on narr"):
-        TaggedSpan(Span(1, 4, 2, 0, 2, "No", False), Tag.O, speaker="ann")
+        TaggedSpan(Span(1, 4, 2, 0, 2, "No", SpanKind.NARRATION), Tag.O, speaker="ann")

@@ -3,7 +3,8 @@
 import pytest
 
 from miner.books.book import Block, BlockKind
-from miner.speech.speech import are_speech, begins_letter, find_asides
+from miner.speech.kinds import SpanKind
+from miner.speech.speech import begins_letter, classify_ranges, find_asides
 
 
 def verdicts(text, thoughts=False, kind=BlockKind.PARAGRAPH, runs_on=None):
@@ -13,7 +14,8 @@ def verdicts(text, thoughts=False, kind=BlockKind.PARAGRAPH, runs_on=None):
     while (start := text.find("“", end)) >= 0:
         end = text.find("”", start) + 1 or len(text)
         ranges.append((start, end))
-    return are_speech(Block(0, 1, kind, text), ranges, runs_on, thoughts)
+    kinds = classify_ranges(Block(0, 1, kind, text), ranges, runs_on, thoughts)
+    return [kind is SpanKind.UTTERANCE for kind in kinds]
 
 
 SPEECH = [
@@ -132,16 +134,16 @@ def test_letters_and_verse_are_not_spoken_unless_speech_runs_on_into_them():
     for kind in (BlockKind.LETTER, BlockKind.VERSE):
         assert verdicts("“Low is the water,\nand high is the bank.”", kind=kind) == [False]
     text = "“Low is the water,\nand high is the bank.”"
-    assert verdicts(text, kind=BlockKind.VERSE, runs_on=True) == [True]
-    assert verdicts(text, kind=BlockKind.VERSE, runs_on=False) == [False]
-    assert verdicts(text, kind=BlockKind.LETTER, runs_on=True) == [False]
+    assert verdicts(text, kind=BlockKind.VERSE, runs_on=SpanKind.UTTERANCE) == [True]
+    assert verdicts(text, kind=BlockKind.VERSE, runs_on=SpanKind.OTHER) == [False]
+    assert verdicts(text, kind=BlockKind.LETTER, runs_on=SpanKind.UTTERANCE) == [False]
 
 
 def test_a_range_that_runs_on_keeps_its_verdict():
     text = "“and the geese are yours.” “Mine?”"
-    assert verdicts(text, runs_on=False) == [False, True]
-    assert verdicts(text, runs_on=True) == [True, True]
-    assert are_speech(Block(0, 1, BlockKind.PARAGRAPH, "Nobody spoke."), [], None) == []
+    assert verdicts(text, runs_on=SpanKind.OTHER) == [False, True]
+    assert verdicts(text, runs_on=SpanKind.UTTERANCE) == [True, True]
+    assert classify_ranges(Block(0, 1, BlockKind.PARAGRAPH, "Nobody spoke."), [], None) == []
 
 
 @pytest.mark.parametrize(

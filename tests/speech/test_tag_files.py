@@ -5,11 +5,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from helpers import kind_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.errors import InputError
 from miner.lab.gold.mcn import read_any_tag_file
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tag_files import read_tag_file, row_from_span
 from miner.speech.tags import SUCCESSORS, Tag, TaggedSpan, repair_tags
@@ -18,13 +20,18 @@ from miner.speech.tags import SUCCESSORS, Tag, TaggedSpan, repair_tags
 def make_spans() -> list[TaggedSpan]:
     """Two paragraphs: “Is it you?” he said. “Speak.” / “It is.” And a sign that nobody says."""
     return [
-        TaggedSpan(Span(1, 0, 0, 0, 12, "“Is it you?”", True), Tag.B_START, 0.123456),
-        TaggedSpan(Span(1, 0, 1, 12, 22, " he said. ", False), Tag.O, None),
-        TaggedSpan(Span(1, 0, 2, 22, 30, "“Speak.”", True), Tag.I_START, 1.0),
+        TaggedSpan(Span(1, 0, 0, 0, 12, "“Is it you?”", SpanKind.UTTERANCE), Tag.B_START, 0.123456),
+        TaggedSpan(Span(1, 0, 1, 12, 22, " he said. ", SpanKind.NARRATION), Tag.O, None),
+        TaggedSpan(Span(1, 0, 2, 22, 30, "“Speak.”", SpanKind.UTTERANCE), Tag.I_START, 1.0),
         TaggedSpan(
-            Span(1, 1, 0, 0, 8, "“It is.”", True), Tag.B_OTHER, 0.5, "ann", 0.75, ("bo", "cy")
+            Span(1, 1, 0, 0, 8, "“It is.”", SpanKind.UTTERANCE),
+            Tag.B_OTHER,
+            0.5,
+            "ann",
+            0.75,
+            ("bo", "cy"),
         ),
-        TaggedSpan(Span(2, 2, 0, 0, 9, "“No\u2028exit”", False, True), Tag.O, 0.25),
+        TaggedSpan(Span(2, 2, 0, 0, 9, "“No\u2028exit”", SpanKind.INSCRIPTION), Tag.O, 0.25),
     ]
 
 
@@ -39,6 +46,14 @@ def rows_of(book: str = "11") -> list[dict]:
     return [row_from_span(book, item) for item in make_spans()]
 
 
+def test_quoted_narration_of_an_older_file_is_of_no_certain_kind(tmp_path):
+    rows = [row | {"kind": "narration", "quoted": row["kind"] != "narration"} for row in rows_of()]
+    path = write_rows(tmp_path / "old.jsonl", [row | {"tag": "O"} for row in rows[:3]])
+    ((book,),) = [read_tag_file(path).books]
+    kinds = [item.span.kind for item in book.spans]
+    assert kinds == [SpanKind.OTHER, SpanKind.NARRATION, SpanKind.OTHER]
+
+
 def test_a_row_has_the_keys_of_the_file_in_their_order():
     assert list(rows_of()[0].items()) == [
         ("book", "11"),
@@ -51,7 +66,6 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
         ("text", "“Is it you?”"),
         ("tag", "B-START"),
         ("confidence", 0.1235),
-        ("quoted", False),
         ("continues", False),
         ("speaker", None),
         ("speaker_confidence", None),
@@ -100,7 +114,11 @@ def test_books_may_be_interleaved(tmp_path):
     [
         (0, {"tag": "B-STRT"}, ":1: found tag 'B-STRT', expected B-START, I-START, B-OTHER"),
         (0, {"tag": None}, ":1: found tag None, expected"),
-        (0, {"kind": "speech"}, ":1: found kind 'speech', expected utterance or narration"),
+        (
+            0,
+            {"kind": "speech"},
+            ":1: found kind 'speech', expected utterance, narration, ",
+        ),
         (2, {"tag": "O"}, ":3: paragraph 0, span 2: found O on utterance, expected one of"),
         (1, {"tag": "I-START"}, ":2: paragraph 0, span 1: found I-START on narration, expected O"),
         (0, {"tag": "B-OTHER"}, ":1: found B-OTHER after no tag, expected B-START"),
@@ -114,9 +132,8 @@ def test_books_may_be_interleaved(tmp_path):
         (0, {"book": None}, ":1: found None as book, expected str"),
         (0, {"book": "\ud83d"}, ":1: found half a character, expected whole ones"),
         (0, {"tag": "B" * 10**4}, ":1: found tag 'BBBBBBBBBBBB...BBBBBBBBBBBBB', expected B-START"),
-        (0, {"kind": ["a"]}, ":1: found kind ['a'], expected utterance or narration"),
+        (0, {"kind": ["a"]}, ":1: found kind ['a'], expected utterance, narration, "),
         (0, {"text": 5}, ":1: found 5 as text, expected str"),
-        (0, {"quoted": 0}, ":1: found 0 as quoted, expected bool"),
         (0, {"end": 13}, ":1: found 12 characters of text, expected 13, from start to end"),
         (0, {"confidence": 1.5}, ":1: found confidence 1.5, expected 0 to 1, or null"),
         (0, {"confidence": float("nan")}, ":1: found confidence nan, expected 0 to 1, or null"),
@@ -148,8 +165,10 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, messa
 
 def test_missing_keys_are_named(tmp_path):
     rows = rows_of()
-    del rows[1]["kind"], rows[1]["quoted"]
-    with pytest.raises(InputError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
+    del rows[1]["kind"], rows[1]["continues"]
+    with pytest.raises(
+        InputError, match=r"bad\.jsonl:2: found no kind, continues, expected book, "
+    ):
         read_tag_file(write_rows(tmp_path / "bad.jsonl", rows))
 
 
@@ -247,7 +266,7 @@ def test_repaired_tags_are_legal_and_legal_tags_stay(tags):
 
 @pytest.mark.parametrize(("tag", "is_utterance"), list(product(Tag, (True, False))))
 def test_narration_has_o_and_utterances_have_another(tag, is_utterance):
-    span = Span(2, 31, 4, 0, 6, "“Yes.”", is_utterance)
+    span = Span(2, 31, 4, 0, 6, "“Yes.”", kind_of(is_utterance))
     if is_utterance != (tag is OUT):
         assert TaggedSpan(span, tag).tag is tag
         return

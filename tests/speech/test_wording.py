@@ -1,10 +1,12 @@
 """The text of a turn: worked by hand, and what must hold for any text."""
 
 import pytest
+from helpers import kind_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.speech.dialogues import Turn, decode_dialogues
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 from miner.speech.wording import drop_glosses, is_unclosed
@@ -51,7 +53,7 @@ def turn_of(text: str) -> Turn:
     tagged, start = [], 0
     for number, place in enumerate(text.split("|")):
         tag = Tag.O if number % 2 else Tag.I_START if number else Tag.B_START
-        span = Span(1, 0, number, start, start + len(place), place, not number % 2)
+        span = Span(1, 0, number, start, start + len(place), place, kind_of(not number % 2))
         tagged.append(TaggedSpan(span, tag))
         start += len(place)
     ((turn,),) = (dialogue.turns for dialogue in decode_dialogues(TaggedBook("7", tuple(tagged))))
@@ -80,14 +82,16 @@ def test_speech_goes_on_after_narration(case):
     ],
 )
 def test_the_text_of_a_turn_is_clean(printed, clean):
-    turn = Turn((Span(1, 0, 0, 0, len(printed), printed, True),))
+    turn = Turn((Span(1, 0, 0, 0, len(printed), printed, SpanKind.UTTERANCE),))
     assert (turn.text, turn.quoted_text) == (clean, printed)
 
 
 @given(st.lists(st.text('ab A,.;“”"«»‹›_*[]’—\n 1', max_size=15), min_size=1, max_size=3))
 @settings(max_examples=150, deadline=None)
 def test_the_clean_text_has_the_letters_of_the_printed_one(texts):
-    spans = tuple(Span(1, 0, i, 0, len(text), text, True) for i, text in enumerate(texts))
+    spans = tuple(
+        Span(1, 0, i, 0, len(text), text, SpanKind.UTTERANCE) for i, text in enumerate(texts)
+    )
     turn = Turn(spans, (), (" said Ann; ",) * (len(spans) - 1))
     kept = "".join(drop_glosses(text) for text in texts)
     assert letters(turn.text) == letters(kept)

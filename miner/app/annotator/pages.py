@@ -19,6 +19,7 @@ from miner.app.viewer.page import (
     render_page,
 )
 from miner.files import printable
+from miner.speech.kinds import SpanKind
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 LAYER = "annotation"
@@ -95,11 +96,11 @@ def _number_chapter(sheet_file: SheetFile, version: Version) -> NumberedChapter:
     for span in version.spans:
         entry, tag = known.get(span, (None, None))
         if entry is None or entry.fact is None or tag in (None, Tag.O):
-            narration = replace(span, is_utterance=False, quoted=entry is not None)
+            narration = replace(span, kind=SpanKind.OTHER if entry else SpanKind.NARRATION)
             tagged.append(TaggedSpan(narration, Tag.O))
             continue
         confidence = None if entry.is_decided or not entry.guess else entry.guess.confidence
-        tagged.append(TaggedSpan(replace(span, is_utterance=True, quoted=False), tag, confidence))
+        tagged.append(TaggedSpan(replace(span, kind=SpanKind.UTTERANCE), tag, confidence))
         facts[place_of(span)] = entry.fact
     book = TaggedBook(sheet_file.book_spans.book.id, tuple(tagged), LAYER)
     return number_chapters(book, facts=facts)[chapter]

@@ -13,6 +13,7 @@ from itertools import groupby
 from miner.annotation.alignment import Fingerprint, fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.locate import locate
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 
 _SAME_EDITION = 0.5  # least share of rows found in the paragraph that they name
@@ -151,8 +152,7 @@ def _split_block(
         (span, None) for span in block if span.in_marks and not any(map(_overlap_test(span), here))
     ]
     for span, n in here.items():
-        spoken = rows[n].is_utterance
-        wanted.append((replace(span, is_utterance=spoken, quoted=not spoken), n))
+        wanted.append((replace(span, kind=rows[n].kind), n))
     wanted.sort(key=lambda item: item[0].start)
     text = "".join(span.text for span in block)
     chapter, paragraph = block[0].chapter, block[0].paragraph
@@ -161,8 +161,8 @@ def _split_block(
 
     def add_narration(end: int) -> None:
         if at < end:
-            narration = Span(chapter, paragraph, len(pieces), at, end, text[at:end], False)
-            pieces.append((narration, None))
+            place = (chapter, paragraph, len(pieces), at, end, text[at:end])
+            pieces.append((Span(*place, SpanKind.NARRATION), None))
 
     for span, n in wanted:
         add_narration(span.start)

@@ -45,8 +45,8 @@ def tag(
     """Tag every span of a book; each span is one JSON row.
 
     B-START begins a conversation and its first turn, I-START continues that turn, B-OTHER begins
-    the turn of another speaker, I-OTHER continues it, and O is narration. Quoted text that is no
-    speech is narration with "quoted": true.
+    the turn of another speaker, I-OTHER continues it, and O is all else. The kind of a span is
+    "utterance", "narration", or what quoted text is that nobody says: "letter", "verse" and so on.
 
     \b
     miner tag sample -o sample.tags

@@ -28,6 +28,7 @@ from miner.books.book import Block, BlockKind, Book
 from miner.errors import InputError
 from miner.files import RUN_RECORD, csv_rows, decode_text, file_signature, printable, sha256_of
 from miner.lab.gold.editions import Gold, GoldBook
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tag_files import (
     TagFile,
@@ -188,7 +189,7 @@ def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]
         for index, (text, tag) in enumerate(zip(texts, tags, strict=True)):
             text += " " if index + 1 < len(texts) else ""
             end = start + len(text)
-            spans.append(Span(chapter, paragraph, index, start, end, text, tag is not Tag.O))
+            spans.append(Span(chapter, paragraph, index, start, end, text, _kind_of(tag)))
             start = end
         kind = BlockKind.HEADING if heading else BlockKind.PARAGRAPH
         blocks.append(Block(paragraph, chapter, kind, " ".join(texts)))
@@ -226,7 +227,11 @@ def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
 
 def _with_tag(span: Span, row: _Row) -> TaggedSpan:
     """Returns the span with the tag of a row. It is an utterance if the tag is not O."""
-    return TaggedSpan(replace(span, is_utterance=row.tag is not Tag.O), row.tag)
+    return TaggedSpan(replace(span, kind=_kind_of(row.tag)), row.tag)
+
+
+def _kind_of(tag: Tag) -> SpanKind:
+    return SpanKind.NARRATION if tag is Tag.O else SpanKind.UTTERANCE
 
 
 def read_any_tag_file(

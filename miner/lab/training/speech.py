@@ -26,6 +26,7 @@ from miner.lab.gold.editions import BookReader, Edition, read_editions
 from miner.lab.learning.fields import Option
 from miner.lab.learning.prepared import Record
 from miner.lab.learning.run_folder import Arrays
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.speech_classifier import (
     N_FEATURES,
@@ -148,7 +149,8 @@ def _with_rules(edition: Edition) -> list[Span]:
             n_letters[found.is_utterance] += _count_letters(span, found.start, found.end)
         is_quoted = n_letters.total() and 2 * n_letters.total() >= _count_letters(span)
         said = bool(is_quoted) and n_letters[True] >= n_letters[False]
-        spans.append(replace(span, is_utterance=said, quoted=bool(is_quoted) and not said))
+        kind = SpanKind.OTHER if is_quoted else SpanKind.NARRATION
+        spans.append(replace(span, kind=SpanKind.UTTERANCE if said else kind))
     return spans
 
 

@@ -13,6 +13,7 @@ from miner.lab.gold.dialogue_statistics import (
     measure_talk,
 )
 from miner.speech.dialogues import count_words_of_speakers
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -90,10 +91,14 @@ def test_words_of_speakers_by_chapter():
         (3, "ann", "“four"),
     ]
     spans = [
-        TaggedSpan(Span(chapter, n, 0, 0, len(text), text, True), Tag.B_START, speaker=speaker)
+        TaggedSpan(
+            Span(chapter, n, 0, 0, len(text), text, SpanKind.UTTERANCE),
+            Tag.B_START,
+            speaker=speaker,
+        )
         for n, (chapter, speaker, text) in enumerate(said)
     ]
-    spans.append(TaggedSpan(Span(3, 9, 0, 0, 9, "said Ann.", False), Tag.O))
+    spans.append(TaggedSpan(Span(3, 9, 0, 0, 9, "said Ann.", SpanKind.NARRATION), Tag.O))
     found = count_words_of_speakers(spans)
     assert found == {"ann": {1: 2, 3: 2}, "bob": {2: 4}, None: {1: 3}}
     assert list(found) == ["ann", "bob", None]  # who says most is first

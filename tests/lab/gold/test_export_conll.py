@@ -6,6 +6,7 @@ from annotation_helpers import DOCUMENT, documents, edition_of, entities, turns_
 from helpers import book
 
 from miner.lab.gold.export.conll import conll_lines
+from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -20,8 +21,9 @@ def tagged_of(*paragraphs, name="7"):
     for n, paragraph in enumerate(paragraphs):
         start = 0
         for index, (text, tag, *quoted) in enumerate(paragraph):
-            said = tag is not Tag.O
-            span = Span(1, n, index, start, start + len(text), text, said, bool(quoted))
+            kind = SpanKind.OTHER if quoted else SpanKind.NARRATION
+            kind = kind if tag is Tag.O else SpanKind.UTTERANCE
+            span = Span(1, n, index, start, start + len(text), text, kind)
             spans.append(TaggedSpan(span, tag))
             start += len(text)
     return TaggedBook(name, tuple(spans))

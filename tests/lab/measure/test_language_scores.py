@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annotation_helpers import CARD, page, write_folder
-from helpers import ANNOTATIONS, book, failed, said
+from helpers import ANNOTATIONS, book, failed, kind_of, said
 
 from heuristic.gap import GapTagger
 from miner.annotation.alignment import fingerprint
@@ -70,7 +70,7 @@ class OneConversation:
                 end = start + len(text)
             for start, stop, is_said in [*pieces, (end, len(block.text), False)]:
                 place = (block.chapter, block.index, 0, start, stop, block.text[start:stop])
-                yield TaggedSpan(Span(*place, is_said), tag if is_said else Tag.O)
+                yield TaggedSpan(Span(*place, kind_of(is_said)), tag if is_said else Tag.O)
                 tag = Tag.I_START if is_said else tag
 
 

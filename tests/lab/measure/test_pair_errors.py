@@ -1,7 +1,7 @@
 """Mined pairs against gold: each cause of a wrong pair by hand, and the sums of counts."""
 
 import pytest
-from helpers import NAMES, book, spans_of
+from helpers import NAMES, book, kind_of, spans_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
@@ -62,7 +62,7 @@ def paragraph(*parts: tuple[str, str], n=0) -> tuple[TaggedSpan, ...]:
     spans, start = [], 0
     for index, (text, letter) in enumerate(parts):
         tag = NAMES[letter]
-        span = Span(1, n, index, start, start + len(text), text, tag is not Tag.O)
+        span = Span(1, n, index, start, start + len(text), text, kind_of(tag is not Tag.O))
         spans.append(TaggedSpan(span, tag))
         start += len(text)
     return tuple(spans)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from helpers import CORPUS, NOVEL, needs_corpus, offsets_of
+from helpers import CORPUS, NOVEL, kind_of, needs_corpus, offsets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +42,8 @@ def book_of(*paragraphs: str) -> BookSpans:
         for n, (start, end) in enumerate(zip(cuts, [*cuts[1:], len(block.text)], strict=True)):
             text = block.text[start:end]
             if text:
-                spans.append(Span(0, block.index, n, start, end, text, text.startswith("“")))
+                kind = kind_of(text.startswith("“"))
+                spans.append(Span(0, block.index, n, start, end, text, kind))
     return BookSpans(Book("99999", "", "", "en", blocks, (), ""), tuple(spans))
 
 

@@ -24,6 +24,7 @@ from miner.lab.training.speakers.training import (
 )
 from miner.people.features import FEATURES
 from miner.people.mentions import UNKNOWN_NUMBER
+from miner.speech.kinds import SpanKind
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +93,7 @@ def test_annotated_paragraphs_have_the_spans_of_their_gold_and_others_those_of_t
     second = tuple(fact for fact in annotated.annotations if fact.chapter == 2)
     part = open_edition(replace(annotated, annotations=second), read_sample(""))
     # The miner takes all for narration.
-    mined = tuple(replace(span, is_utterance=False) for span in part.book_spans.spans)
+    mined = tuple(replace(span, kind=SpanKind.NARRATION) for span in part.book_spans.spans)
     part = replace(part, book_spans=replace(part.book_spans, spans=mined))
     merged, facts = merge_gold(part)
     gold = part.located.book_spans.spans
