@@ -9,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_endings,
     with_genders,
 )
 
@@ -54,6 +55,20 @@ LANGUAGE = Language(
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"
         "leía|decía así|letrero|rótulo|anuncio",
+        first_person={
+            "dije": "dijo",
+            "díjele": "díjole",
+            "dijele": "dijole",
+            "repuse": "repuso",
+            "proseguí": "prosiguió",
+            **with_endings(
+                "contest pregunt exclam repliqu grit murmur observ pens insist continu agregu "
+                "declar afirm objet suspir balbuce indiqu",
+                ("é", "ó"),
+                ("éle", "óle"),
+            ),
+            **with_endings("respond añad interrump advert", ("í", "ió"), ("íle", "ióle")),
+        },
     ),
     attribution=AttributionWords(
         continue_verbs=frozenset(

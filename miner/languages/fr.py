@@ -9,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_endings,
     with_genders,
 )
 
@@ -56,6 +57,16 @@ LANGUAGE = Language(
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",
         letter_words="lettre|mots|lignes|dépêche|télégramme|écrivit|écrit|lut|lisait|"
         "ainsi conçue?s?|comme suit|affiche|pancarte",
+        first_person={
+            **with_endings(
+                "cri demand ajout murmur répliqu continu balbuti répét insist observ "
+                "protest déclar hasard m’écri m'écri m’exclam m'exclam",
+                ("ai-je", "a-t-il"),
+                ("ais-je", "ait-il"),
+            ),
+            **with_endings("d f répond repr poursuiv interromp", ("is-je", "it-il")),
+            **with_endings("dis répond fais", ("ais-je", "ait-il")),
+        },
     ),
     attribution=AttributionWords(
         continue_verbs=frozenset(

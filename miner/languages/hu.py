@@ -9,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_endings,
     with_genders,
 )
 
@@ -53,6 +54,15 @@ LANGUAGE = Language(
         write_after_comma="írta|irta|írá|irá",
         letter_words="levél|levelet|levelében|sorok|sorokat|czédula|irta|írta|irá|olvasá|"
         "olvasta|felirat|hirdetés",
+        first_person={
+            **with_endings("mond válaszol suttog folytat dadog gondol szól", ("tam", "ta")),
+            "kérdeztem": "kérdezte",
+            "feleltem": "felelt",
+            **with_endings("kiált", ("ottam", "otta")),
+            **with_endings("mond gondol válaszol kiált", ("ám", "á"), ("ék", "a")),
+            **with_endings("kérd felel hebeg rebeg", ("ém", "é"), ("ék", "e")),
+            "szólék": "szóla",
+        },
     ),
     attribution=AttributionWords(
         continue_verbs=frozenset(

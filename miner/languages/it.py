@@ -9,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_endings,
     with_genders,
 )
 
@@ -55,6 +56,20 @@ LANGUAGE = Language(
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
         letter_words="lettera|biglietto|righe|telegramma|scrisse|scritto|lesse|"
         "leggeva|diceva così|iscrizione|cartello|avviso",
+        first_person={
+            "dissi": "disse",
+            "risposi": "rispose",
+            "rispos'io": "rispos'egli",
+            "rispos’io": "rispos’egli",
+            "chiesi": "chiese",
+            "soggiunsi": "soggiunse",
+            "aggiunsi": "aggiunse",
+            "ripresi": "riprese",
+            "interruppi": "interruppe",
+            **with_endings(
+                "domand esclam grid mormor replic continu balbett pens osserv insist", ("ai", "ò")
+            ),
+        },
     ),
     attribution=AttributionWords(
         continue_verbs=frozenset(

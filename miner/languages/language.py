@@ -183,6 +183,8 @@ class SpeechWords:
         letter_words: pattern of the words by which narration announces a letter.
         aside: pattern of what narrators put in parentheses inside a speech, without the
             parentheses and the mark after them.
+        first_person: verbs by which narrators say that they spoke or thought, in small letters,
+            with the form for somebody else: "dije" -> "dijo".
     """
 
     say: str = ""
@@ -206,6 +208,7 @@ class SpeechWords:
     title_alone: str = ""
     letter_words: str = ""
     aside: str = ""
+    first_person: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,3 +464,12 @@ def with_genders(
     """Returns words with the gender of each: "m", "f", "" for both, "i" for I, "t" for they."""
     genders = {"m": men, "f": women, "": both, "i": narrator, "t": group}
     return {word: gender for gender, words in genders.items() for word in words.split()}
+
+
+def with_endings(stems: str, *endings: tuple[str, str]) -> dict[str, str]:
+    """Returns words with other words of the same stem.
+
+    >>> with_endings("grit contest", ("é", "ó"))
+    {'grité': 'gritó', 'contesté': 'contestó'}
+    """
+    return {stem + of: stem + to for stem in stems.split() for of, to in endings}

@@ -9,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_endings,
     with_genders,
 )
 
@@ -54,6 +55,18 @@ LANGUAGE = Language(
         r"prezad[oa]s?) [^.!?»”\"]{0,40}?",
         letter_words="carta|bilhete|linhas|telegramma|telegrama|escreveu|escripto|escrito|"
         "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
+        first_person={
+            **with_endings(
+                "pergunt exclam murmur grit brad torn continu observ atalh acrescent accrescent "
+                "balbuci suspir pens concord ponder confess retruqu repliqu expliqu",
+                ("ei", "ou"),
+                ("ei-lhe", "ou-lhe"),
+            ),
+            **with_endings("respond", ("i", "eu"), ("i-lhe", "eu-lhe")),
+            **with_endings("acud insist repet retorqu redargu", ("i", "iu"), ("i-lhe", "iu-lhe")),
+            "interrompi": "interrompeu",
+            "interrompi-o": "interrompeu-o",
+        },
     ),
     attribution=AttributionWords(
         continue_verbs=frozenset(

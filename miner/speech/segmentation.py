@@ -247,6 +247,7 @@ def read_page(
     texts: Sequence[str],
     others: Sequence[str],
     quoted: Mapping[int, Sequence[Quoted]] | None = None,
+    language: str = "",
     *,
     marks_open: bool = True,
 ) -> Page | None:
@@ -260,7 +261,7 @@ def read_page(
     if not n_clauses:
         return None
     dashed = np.array([is_dashed(text) for text in every], np.bool_)
-    reader = ColumnReader(clauses, n_clauses, dashed)
+    reader = ColumnReader(clauses, n_clauses, dashed, language)
     allowed = _allowed(clauses, reader.starts, quoted or {}, MAY_OPEN if marks_open else HAS_DASH)
     rows = np.flatnonzero(allowed).astype(np.int32)
     begins = reader.starts[rows] | (np.diff(rows, prepend=-1) > 1)

@@ -272,10 +272,10 @@ def _cut(
 
     texts = [blocks[position].text for position in read]
     model = segmentation_model()
-    marks_open = bool(typography.marks)
-    page = read_page(texts, others, known, marks_open=marks_open) if model else None
+    language, marks_open = typography.language, bool(typography.marks)
+    page = read_page(texts, others, known, language, marks_open=marks_open) if model else None
     if model and page:
-        speech = model.find_speech(page, typography.language)
+        speech = model.find_speech(page, language)
     else:
         speech = [[(0, len(text))] if is_dashed(text) else [] for text in texts]
     for position, parts in zip(read, speech, strict=True):

@@ -96,6 +96,32 @@ fromage.⟧
         ⟦—Minha,⟧ murmurou a mulher.""",
     ),
 }
+# What a narrator says and tells of it.
+FIRST_PERSON = {
+    "es": """La nieve caía desde la mañana y el camino del valle estaba vacío.
+        ⟦—¿Adónde lleva usted ese baúl?⟧ —pregunté.
+        ⟦—Entonces le ayudo⟧ —dije—, ⟦si usted quiere.⟧
+        ⟦—No hay de qué⟧ —contesté yo, y cogí el asa.""",
+    "fr": """La neige tombait depuis le matin et la route de la vallée était vide.
+        ⟦— Attendez-moi !⟧ criais-je en courant.
+        ⟦— Vous êtes en retard,⟧ dit le cocher.
+        ⟦— C'est la neige,⟧ répondis-je. ⟦Le pont est fermé.⟧
+        ⟦— Chez ma tante,⟧ fis-je en m'essuyant le front, ⟦si elle vit encore.⟧""",
+    "hu": """Egész délelőtt esett a hó, és az út a völgyben üres volt.
+        ⟦– Hová viszi azt a ládát?⟧ – kérdeztem.
+        ⟦– Ma már nem jár vonat⟧ – mondtam neki.""",
+    "it": """La neve cadeva dalla mattina e la strada della valle era vuota.
+        ⟦— Dove porta quel baule?⟧ — gli chiesi.
+        ⟦— Allora l'aiuto,⟧ — dissi, — ⟦se permette.⟧
+        ⟦— Di nulla,⟧ — rispos'io, e presi il manico.""",
+    "nl": """De sneeuw viel al sinds de morgen en de weg in het dal was leeg.
+        ⟦— Waar brengt u die koffer heen?⟧ vroeg ik.
+        ⟦— Dan help ik u,⟧ zei ik, ⟦als u wilt.⟧""",
+    "pt": """A neve caía desde manhã e a estrada do vale estava vazia.
+        ⟦— Para onde leva esse baú?⟧ — perguntei.
+        ⟦— Então ajudo⟧ — disse-lhe eu —, ⟦se quiser.⟧
+        ⟦— De nada⟧ — respondi, e peguei na asa.""",
+}
 BARE = re.compile("[⟦⟧]")
 SAID_MARK = re.compile("⟦(.*?)⟧")
 
@@ -113,13 +139,24 @@ def said_in(paragraphs, names, language):
     return [[text for at, text in said if at == n] for n in range(len(paragraphs))]
 
 
-@pytest.mark.parametrize("language", PAGES)
-def test_what_is_said_on_a_page(language):
-    names, page = PAGES[language]
+@pytest.mark.parametrize(
+    ("language", "names", "page"),
+    [
+        *((language, *page) for language, page in PAGES.items()),
+        *((language, ["dash"], page) for language, page in FIRST_PERSON.items()),
+    ],
+)
+def test_what_is_said_on_a_page(language, names, page):
     paragraphs = [line.strip() for line in page.splitlines()]
     bare = [BARE.sub("", text) for text in paragraphs]
     expected = [[part.strip() for part in SAID_MARK.findall(text)] for text in paragraphs]
     assert said_in(bare, names, language) == expected
+
+
+def test_who_says_i_where_another_tells_is_heard():
+    told = "El viejo dijo que no. Ella dijo que sí. El cura no dijo nada y contestó con un gesto."
+    said = "—Cuando enviudé, dije: ahora o nunca. Llamé a la puerta, pregunté por él y no estaba."
+    assert said_in([told, said], ["dash"], "es") == [[], [said]]
 
 
 def test_dashes_open_a_paragraph():

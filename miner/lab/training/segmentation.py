@@ -212,7 +212,9 @@ def _annotated(edition: Edition, chance: random.Random) -> Iterable[Segmentation
             if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
         }
         texts = [block.text for block in read]
-        if known and (page := read_page(texts, others, marks_open=marks_open)):
+        if known and (
+            page := read_page(texts, others, language=card.language, marks_open=marks_open)
+        ):
             yield SegmentationExample(card.book, card.language, page, known, weight)
 
     blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]
@@ -252,7 +254,7 @@ def _printed(
             for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
             for place in chance.sample(places, min(n, len(places)))
         ]
-        page = read_page([page.text for page in read], others)
+        page = read_page([page.text for page in read], others, language=language)
         if page and chosen:
             speech = {place: read[place].speech for place in sorted(chosen)}
             yield SegmentationExample(book, language, page, speech, weight, is_printed=True)
