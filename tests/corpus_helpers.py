@@ -103,7 +103,9 @@ def turn(text, speaker, paragraph, addressees=(), n_spans=1, names=None):
     return {
         "text": text,
         "raw": f"“{text}”",
-        "narration": f"said {name}.",
+        "narration_before": "It rained.",
+        "narration_inside": [],
+        "narration_after": f"said {name}.",
         "speaker": speaker,
         "speaker_name": name,
         "speaker_confidence": None if speaker is None else 0.75,

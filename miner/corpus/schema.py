@@ -14,7 +14,7 @@ import orjson
 
 from miner.extras import import_extra
 from miner.people.character_files import SpokenBook, row_from_character
-from miner.speech.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
+from miner.speech.dialogues import Dialogue, split_into_spans, turn_pairs
 from miner.speech.kinds import SpanKind
 from miner.speech.spans import Span
 from miner.speech.tag_files import rounded, row_from_span
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 TITLE = ("title", "author", "language")  # of the book of a dialogue or a pair
 SPEAKER = ("speaker", "speaker_name", "speaker_confidence", "addressees")  # of a turn
+NARRATION = ("narration_before", "narration_inside", "narration_after")  # of a turn
 KINDS = {
     "spans": "every utterance and every piece of narration, in order, tagged",
     "dialogues": "conversations with their turns and the narration around them",
@@ -36,6 +37,9 @@ KINDS = {
 # The type of each column of a table by its name: a name of Arrow, a list of one type, or columns.
 Columns: TypeAlias = dict[str, Any]
 _PLACE: Columns = dict.fromkeys(("chapter", "paragraph", "span", "start", "end"), "int32")
+_NARRATION: Columns = dict(
+    zip(NARRATION, ("string", [{"at": "int32", "text": "string"}], "string"), strict=True)
+)
 _SPEAKER: Columns = dict(zip(SPEAKER, ("string", "string", "float", ["string"]), strict=True))
 DIALOGUE: Columns = {  # of which dialogue a row is
     **dict.fromkeys(("book", *TITLE), "string"),
@@ -60,7 +64,8 @@ SCHEMAS: Mapping[str, Columns] = {
         "participants": ["string"],
         "turns": [
             {
-                **dict.fromkeys(("text", "raw", "narration"), "string"),
+                **dict.fromkeys(("text", "raw"), "string"),
+                **_NARRATION,
                 **_SPEAKER,
                 "spans": [_PLACE],
             }
@@ -71,10 +76,11 @@ SCHEMAS: Mapping[str, Columns] = {
         **dict.fromkeys(("turn", "chapter", "paragraph"), "int32"),
         "history": ["string"],
         **dict.fromkeys(("context", "response", "context_raw", "response_raw"), "string"),
-        "narration": "string",
         "confidence": "float",
         **{
-            f"{side}_{name}": _SPEAKER[name] for side in ("context", "response") for name in SPEAKER
+            f"{side}_{name}": kind
+            for side in ("context", "response")
+            for name, kind in (_NARRATION | _SPEAKER).items()
         },
         **dict.fromkeys(("context_spans", "response_spans"), [_PLACE]),
     },
@@ -120,26 +126,25 @@ def rows_of_book(
       file and three numbers: the span's dialogue, the part of that dialogue, and its turn in that
       part. They are None for narration and for spans that a filter left out.
     - dialogues: one row per dialogue, with its turns. Each turn has its text as spoken, its text as
-      printed (`raw`), and the narration since the turn before it, including the narration inside
-      the turn.
-    - pairs: one row per turn and next turn, with the narration between the two and inside the
-      second. `turn` is the number of the response in its part of the dialogue, so it counts from 1.
-      `history` has the texts of the turns before the context, the oldest first. `confidence` is
-      None where the tagger gives none.
+      printed (`raw`), and the narration that belongs to it: before it, after it, and inside it,
+      each piece with the place in the text where it stands (`at`). All narration of a dialogue is
+      in one of these columns of one turn, in order.
+    - pairs: one row per turn and next turn, with the narration of both. `turn` is the number of the
+      response in its part of the dialogue, so it counts from 1. `history` has the texts of the
+      turns before the context, the oldest first. `confidence` is None where the tagger gives none.
     - characters: one row per character, as `people.character_files` reads them. `utterances` and
       `addressed` are how many a character speaks, and how many are said to it. Those who speak most
       come first, and those who are only named last.
 
     Speakers and addressees are ids of characters. A speaker is None where nobody is known.
     """
-    narration = _Narration(tagged)
     names = {character.id: character.name for character in spoken.characters}
     title = {key: getattr(book, key) for key in TITLE}
-    rows = [_dialogue_row(dialogue, title, narration, names) for dialogue in found]
+    rows = [_dialogue_row(dialogue, title, names) for dialogue in found]
     paired, rows_of_paired = found, rows
     if pairs_by_span:
         paired = [split_into_spans(dialogue) for dialogue in found]
-        rows_of_paired = [_dialogue_row(dialogue, title, narration, names) for dialogue in paired]
+        rows_of_paired = [_dialogue_row(dialogue, title, names) for dialogue in paired]
     return {
         "spans": _span_rows(tagged, found, names),
         "dialogues": rows,
@@ -191,34 +196,33 @@ def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Itera
             "response": response["text"],
             "context_raw": context["raw"],
             "response_raw": response["raw"],
-            "narration": response["narration"],
             "confidence": pair.confidence,
             **{
                 f"{side}_{key}": turn[key]
                 for side, turn in (("context", context), ("response", response))
-                for key in SPEAKER
+                for key in (*NARRATION, *SPEAKER)
             },
             "context_spans": context["spans"],
             "response_spans": response["spans"],
         }
 
 
-def _dialogue_row(
-    dialogue: Dialogue, title: Mapping[str, str], narration: _Narration, names: Mapping[str, str]
-) -> Row:
+def _dialogue_row(dialogue: Dialogue, title: Mapping[str, str], names: Mapping[str, str]) -> Row:
     turns = dialogue.turns
     made = [
         {
             "text": turn.text,
             "raw": turn.quoted_text,
-            "narration": narration.up_to(turn, turns[number - 1] if number else None),
+            "narration_before": turn.before,
+            "narration_inside": [{"at": at, "text": text} for at, text in turn.inside],
+            "narration_after": turn.after,
             "speaker": turn.speaker,
             "speaker_name": None if turn.speaker is None else names[turn.speaker],
             "speaker_confidence": rounded(turn.speaker_confidence),
             "addressees": list(turn.addressees),
             "spans": _places(turn.spans),
         }
-        for number, turn in enumerate(turns)
+        for turn in turns
     ]
     return {
         "book": dialogue.book,
@@ -232,26 +236,6 @@ def _dialogue_row(
         "participants": list(dialogue.participants),
         "turns": made,
     }
-
-
-class _Narration:
-    """The narration between turns and inside them."""
-
-    def __init__(self, tagged: TaggedBook) -> None:
-        self._spans = [item.span for item in tagged.spans]
-        self._position = {
-            (span.paragraph, span.index): position for position, span in enumerate(self._spans)
-        }
-
-    def up_to(self, turn: Turn, previous: Turn | None) -> str:
-        """Narration from the end of `previous` (or the start of `turn`) to the end of `turn`."""
-        start = self._at(previous.spans[-1] if previous else turn.spans[0])
-        between = self._spans[start : self._at(turn.spans[-1])]
-        texts = (span.text.strip() for span in between if not span.is_utterance)
-        return " ".join(filter(None, texts))
-
-    def _at(self, span: Span) -> int:
-        return self._position[span.paragraph, span.index]
 
 
 def _places(spans: Iterable[Span]) -> list[Row]:

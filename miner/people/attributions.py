@@ -33,12 +33,12 @@ from miner.people.names import (
     REPORTS,
     SAY,
     SAY_WITH_PARTICLE,
-    SENTENCE_END,
     SUBORDINATE,
     TOWARDS,
     Paragraph,
 )
 from miner.people.nouns import gender_of_noun, read_noun
+from miner.speech.narration import SENTENCE_END
 
 _FIRST_WORDS = 6  # words of a sentence of narration among which its subject is looked for
 _VERB_WITHIN = 5  # words after the speech, at most, before its verb of saying

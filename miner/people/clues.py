@@ -33,10 +33,10 @@ from miner.people.names import (
     INTRODUCING,
     OWNING,
     SAY_WITH_PARTICLE,
-    SENTENCE_END,
     Paragraph,
 )
 from miner.people.relatives import find_relatives
+from miner.speech.narration import SENTENCE_END
 
 _REMEMBERED = 60  # mentions in narration, counted back, among which people are still at hand
 _AHEAD = 3  # paragraphs after an utterance in which people are looked for

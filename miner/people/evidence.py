@@ -22,11 +22,11 @@ from miner.people.names import (
     OWNING,
     PERSONAL,
     QUALITIES,
-    SENTENCE_END,
     Form,
     Name,
     Paragraph,
 )
+from miner.speech.narration import SENTENCE_END
 
 _AFTER, _BEFORE = 24, 16  # characters around a name that are looked at
 _BESIDE = 80  # the most characters between two names of one clause

@@ -29,10 +29,11 @@ from miner.people.mentions import (
     MentionKind,
     Person,
 )
-from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, KINSHIP, OTHERS, SENTENCE_END
+from miner.people.names import GENERAL_NOUNS, KIN_NOUNS, KINSHIP, OTHERS
 from miner.people.narrators import Doings
 from miner.people.nouns import is_group
 from miner.people.presence import PRESENCE, find_presence
+from miner.speech.narration import SENTENCE_END
 
 MOST_CANDIDATES = 24  # for one utterance; the least likely others are left out
 _RECENT_UTTERANCES = 15  # whose candidates stay at hand

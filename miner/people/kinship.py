@@ -25,13 +25,13 @@ from miner.people.names import (
     OWNING,
     OWNING_ENDING,
     PERSONAL,
-    SENTENCE_END,
     SURNAME_TITLES,
     TITLES,
     WIVES,
     Name,
     Paragraph,
 )
+from miner.speech.narration import SENTENCE_END
 
 _BESIDE = 50  # characters beside a name in which a word for kin is looked for
 _TOLD = 2.0  # the weight of what a book says beside a name ("Mr. Dale’s niece")

@@ -73,12 +73,6 @@ def is_say(word: str) -> bool:
     return word in SAY or bool(_SAYS.fullmatch(word))
 
 
-_NO_ENDS = "".join(
-    rf"(?<!\b{re.escape(short)}\.)" for w in _ATTRIBUTION for short in w.sentence_abbreviations
-)
-SENTENCE_END = re.compile(rf"(?<=[.!?;]){_NO_ENDS}\s")
-
-
 def gender_of_titles(titles: Iterable[str]) -> str:
     """Returns the gender that titles tell, or ""."""
     titles = list(titles)

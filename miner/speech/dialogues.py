@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import compress, count, pairwise
+from typing import NamedTuple
 
 from miner.languages.registry import LANGUAGES
+from miner.speech.narration import Narration, divide_narration, join_narration
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags, transition_error
 from miner.speech.wording import (
@@ -32,7 +34,11 @@ class Turn:
         spans: the utterance spans, in reading order.
         confidences: the confidence of each span's tag and, last, of the tag after the turn, which
             decides that the turn ends. Empty if the tagger gives no confidence.
+        before: the narration that belongs to it before its first span, with a line for each
+            paragraph: what stands between the paragraph of the turn before and its own, and before
+            it in its own, or announces it. A turn that opens a dialogue has but the last of these.
         between: the narration before each span but the first; empty where it is not known.
+        after: the narration behind its last span in its paragraph: the tag ("said Ann"), and more.
         speaker: the id of the character who speaks; None if nobody is known.
         speaker_confidence: the mean confidence of its spans in the speaker, 0..1; None if nobody is
             known.
@@ -49,6 +55,8 @@ class Turn:
     speaker_confidence: float | None = None
     addressees: tuple[str, ...] = ()
     is_whole: bool = True
+    before: str = ""
+    after: str = ""
 
     @property
     def quoted_text(self) -> str:
@@ -68,9 +76,38 @@ class Turn:
         >>> Turn((span,)).text
         'I will come.'
         """
-        parts = [strip_marks(drop_glosses(span.text)) for span in self.spans]
-        text = clean_speech(join_speech(parts, self.between))
+        text = clean_speech(join_speech(self._parts, self.between))
         return complete_speech(text) if self.is_whole else text
+
+    @property
+    def inside(self) -> list[tuple[int, str]]:
+        """The narration between its spans, each with its place in `text`, which goes on there.
+
+        >>> said = SpanKind.UTTERANCE
+        >>> spans = Span(1, 7, 0, 0, 4, "“So,”", said), Span(1, 7, 2, 15, 21, "“come.”", said)
+        >>> Turn(spans, between=(" said Ann, ",)).inside
+        [(4, 'said Ann,')]
+        """
+        if not any(map(str.strip, self.between)):
+            return []
+        text = self.text
+        letters = list(compress(count(), map(str.isalnum, text)))
+        found: list[tuple[int, str]] = []
+        n_letters = 0  # of the spans before
+        for part, narration in zip(self._parts[:-1], self.between, strict=True):
+            n_letters += sum(map(str.isalnum, part))
+            if not narration.strip():
+                continue
+            place = len(text)
+            if n_letters < len(letters):
+                end = letters[n_letters - 1] + 1 if n_letters else 0
+                place = max(end, text.rfind(" ", end, letters[n_letters]) + 1)
+            found.append((place, narration.strip()))
+        return found
+
+    @property
+    def _parts(self) -> list[str]:
+        return [strip_marks(drop_glosses(span.text)) for span in self.spans]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +173,22 @@ def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
     it. After "Mining Conversations from Novels", section Identifying Conversations.
     """
     found: list[list[Turn]] = []
-    for items, narration, following in _turns(tagged):
+    for items, before, between, after, following in _turns(tagged):
         sure = tuple(item.confidence for item in (*items, following) if item is not None)
         if following is None:
             sure += (1.0,)  # the book ends here, so the turn does
         known = tuple(value for value in sure if value is not None)
+        opens = items[0].tag is Tag.B_START
         turn = Turn(
             tuple(item.span for item in items),
             known if len(known) == len(sure) else (),
-            tuple(narration),
+            tuple(between),
             *_speaker_of(items),
             tuple(dict.fromkeys(one for item in items for one in item.addressees)),
+            before=before.opening if opens else before.before,
+            after=after.after,
         )
-        if items[0].tag is Tag.B_START:
+        if opens:
             found.append([])
         found[-1].append(turn)
     return [
@@ -186,30 +226,43 @@ def _address(dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, turns=tuple(turns))
 
 
-def _turns(tagged: TaggedBook) -> Iterator[tuple[list[TaggedSpan], list[str], TaggedSpan | None]]:
-    """Yields the utterances of each turn, the narration between them, and the next utterance."""
+class _Tagged(NamedTuple):
+    """The utterances of a turn with what is told around them."""
+
+    items: list[TaggedSpan]
+    before: Narration  # since the utterance before
+    between: list[str]
+    after: Narration  # up to the next utterance
+    following: TaggedSpan | None  # the next utterance; None at the end of the book
+
+
+def _turns(tagged: TaggedBook) -> Iterator[_Tagged]:
     turn: list[TaggedSpan] = []
     between: list[str] = []
-    narration: list[str] = []  # since the last utterance
+    before = divide_narration((), None, None)
+    narration: list[Span] = []  # since the last utterance
     for item in tagged.spans:
         if item.tag is Tag.O:
-            narration.append(item.span.text)
+            narration.append(item.span)
             continue
-        if problem := transition_error(item.tag, turn[-1].tag if turn else None):
+        last = turn[-1] if turn else None
+        if problem := transition_error(item.tag, last and last.tag):
             raise ValueError(
                 f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
                 f"{problem}"
             )
         if item.tag not in (Tag.B_START, Tag.B_OTHER):
             turn.append(item)
-            between.append(" ".join(narration))
+            between.append(join_narration(narration))
         else:
+            divided = divide_narration(narration, last and last.span, item.span)
             if turn:
-                yield turn, between, item
-            turn, between = [item], []
+                yield _Tagged(turn, before, between, divided, item)
+            turn, between, before = [item], [], divided
         narration = []
     if turn:
-        yield turn, between, None
+        after = divide_narration(narration, turn[-1].span, None)
+        yield _Tagged(turn, before, between, after, None)
 
 
 def turn_pairs(dialogue: Dialogue) -> list[Pair]:
@@ -231,20 +284,26 @@ def span_pairs(dialogue: Dialogue) -> list[Pair]:
 
 def split_into_spans(dialogue: Dialogue) -> Dialogue:
     """Returns the dialogue with each span as a turn of its own."""
-    turns = tuple(
-        Turn(
-            (span,),
-            turn.confidences[number : number + 2],
-            (),
-            turn.speaker,
-            turn.speaker_confidence,
-            turn.addressees,
-            is_whole=len(turn.spans) == 1,
+    turns: list[Turn] = []
+    for turn in dialogue.turns:
+        between = turn.between or ("",) * (len(turn.spans) - 1)
+        turns += (
+            Turn(
+                (span,),
+                turn.confidences[number : number + 2],
+                (),
+                turn.speaker,
+                turn.speaker_confidence,
+                turn.addressees,
+                is_whole=len(turn.spans) == 1,
+                before="" if number else turn.before,
+                after=after.strip(),
+            )
+            for number, (span, after) in enumerate(
+                zip(turn.spans, (*between, turn.after), strict=True)
+            )
         )
-        for turn in dialogue.turns
-        for number, span in enumerate(turn.spans)
-    )
-    return replace(dialogue, turns=turns)
+    return replace(dialogue, turns=tuple(turns))
 
 
 def count_words_of_speakers(spans: Iterable[TaggedSpan]) -> dict[str | None, dict[int, int]]:

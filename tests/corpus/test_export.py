@@ -272,7 +272,9 @@ def test_a_turn_replies_to_the_turn_before_it(corpus):
     assert found[0]["text"] == ODD and (corpus / "utterances.jsonl").read_bytes().isascii()
     assert found[0]["meta"] == {
         "raw": f"“{ODD}”",
-        "narration": "said Ann.",
+        "narration_before": "It rained.",
+        "narration_inside": [],
+        "narration_after": "said Ann.",
         "confidence": 0.25,  # of two spans
         "speaker_confidence": 0.75,
         "addressees": ["1:bo"],

@@ -44,16 +44,17 @@ def test_roles_alternate_and_turns_of_one_speaker_are_one_message(tmp_path):
     assert row == {**title, "dialogue": 0, "part": 0, "chapter": 2, "paragraph": 3}
 
 
-def test_narration_stands_before_the_text_between_asterisks(tmp_path):
-    silent = dict(TURNS[3], narration="")
-    starred = dict(TURNS[4], narration="* * * She *laughed*.")
-    folder = written(tmp_path, "chat", book_of("1", [*TURNS[:3], silent, starred]), narration=True)
+def test_narration_stands_between_asterisks_where_it_is_printed(tmp_path):
+    silent = dict(TURNS[3], narration_before="", narration_after="—")
+    inside = [{"at": 5, "text": "—said Ann—,"}, {"at": 12, "text": "* * * She\n*laughed*:"}]
+    broken = dict(TURNS[5], text="Six. Seven, eight.", narration_inside=inside)
+    folder = written(tmp_path, "chat", book_of("1", [*TURNS[:3], silent, broken]), narration=True)
     (row,) = json_rows(folder / "chat.jsonl")
     assert [message["content"] for message in row["messages"]] == [
-        "*said Ann.* One.",
-        "*said Bo.* Two.\n*said Bo.* Three.",
+        "*It rained.* One. *said Ann.*",
+        "*It rained.* Two. *said Bo.*\n*It rained.* Three. *said Bo.*",
         "Four.",
-        "*She laughed.* Five.",
+        "*It rained.* Six. *said Ann,* Seven, *She laughed:* eight. *said Ann.*",
     ]
 
 

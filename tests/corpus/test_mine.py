@@ -39,13 +39,15 @@ def test_the_pairs_of_the_sample(sample):
     files = [*(f"{kind}.jsonl" for kind in KINDS), "README.md", "run.json"]
     assert sorted(path.name for path in sample.iterdir()) == sorted(files)
     pairs = rows(sample, "pairs")
-    assert (pairs[0]["context"], pairs[0]["response"], pairs[0]["narration"]) == (
+    assert (pairs[0]["context"], pairs[0]["response"]) == (
         "Letter for you, Mr. Tarrant, and a brown one.",
         "I see it’s brown.",
-        "",
     )
+    assert pairs[0]["context_narration_inside"] == [{"at": 24, "text": "said the postman,"}]
     assert pairs[1]["context"] == pairs[0]["response"]
-    assert pairs[1]["narration"].startswith("said Josiah, who was greasing a paddle-post")
+    assert pairs[1]["context_narration_after"].startswith(
+        "said Josiah, who was greasing a paddle-post"
+    )
     assert "’Tis to be given into the hand, Mr. Tarrant." in " ".join(p["response"] for p in pairs)
     assert rows(sample, "spans")[0]["text"] == "The Lock-Keeper’s Winter"
 
@@ -226,7 +228,7 @@ def test_pairs_by_span_pair_the_spans_of_a_turn(tmp_path, sample):
         "Letter for you, Mr. Tarrant,",
         "and a brown one.",
     )
-    assert "said the postman" in pairs[0]["narration"]
+    assert "said the postman" in pairs[0]["context_narration_after"]
     assert len(pairs) > len(rows(sample, "pairs"))
 
 

@@ -6,7 +6,15 @@ import pytest
 from helpers import NAMES, kind_of
 
 from miner.books.book import Book
-from miner.corpus.schema import KINDS, SCHEMAS, SPEAKER, TITLE, rows_of_book, tagged_from_rows
+from miner.corpus.schema import (
+    KINDS,
+    NARRATION,
+    SCHEMAS,
+    SPEAKER,
+    TITLE,
+    rows_of_book,
+    tagged_from_rows,
+)
 from miner.people.cast import Character, Kind
 from miner.people.character_files import SpokenBook, character_from_row
 from miner.speech.dialogues import Turn, decode_dialogues
@@ -84,12 +92,13 @@ def test_columns_of_a_span():
     ]
 
 
-def test_turns_carry_the_narration_since_the_turn_before():
+def test_turns_carry_their_narration():
     first, second = made()["dialogues"]
-    assert [(turn["text"], turn["narration"]) for turn in first["turns"]] == [
-        ("Is the lamp lit?", ""),
-        ("It was, until the oil ran out.", "asked Mara. She waited. said Tobin,"),
-        ("Then fill it.", ""),
+    inside = [{"at": 8, "text": "said Tobin,"}]
+    assert [[turn[key] for key in ("text", *NARRATION)] for turn in first["turns"]] == [
+        ["Is the lamp lit?", "", [], "asked Mara."],
+        ["It was, until the oil ran out.", "She waited.", inside, ""],
+        ["Then fill it.", "", [], ""],
     ]
     assert (first["n_turns"], first["n_words"], first["paragraph"]) == (3, 14, 1)
     assert (second["dialogue"], second["n_turns"], second["chapter"]) == (1, 1, 1)
@@ -106,6 +115,13 @@ def test_turns_have_speakers_and_dialogues_participants():
     (turn,) = second["turns"]
     assert [turn[key] for key in SPEAKER] == [None, None, None, []]
     assert second["participants"] == []
+
+
+def test_pairs_have_the_narration_of_both_sides():
+    row = made()["pairs"][0]
+    inside = [{"at": 8, "text": "said Tobin,"}]
+    assert [row[f"context_{name}"] for name in NARRATION] == ["", [], "asked Mara."]
+    assert [row[f"response_{name}"] for name in NARRATION] == ["She waited.", inside, ""]
 
 
 @pytest.mark.parametrize("by_span", [False, True])
@@ -144,10 +160,11 @@ def test_pairs_are_of_neighbours_in_one_dialogue():
         ("It was, until the oil ran out.", "Then fill it."),
     ]
     by_span = made(by_span=True)["pairs"]
-    assert [(row["context"], row["narration"], row["response"]) for row in by_span] == [
-        ("Is the lamp lit?", "asked Mara. She waited.", "It was,"),
-        ("It was,", "said Tobin,", "until the oil ran out."),
-        ("until the oil ran out.", "", "Then fill it."),
+    columns = ("context", "context_narration_after", "response_narration_before", "response")
+    assert [[row[name] for name in columns] for row in by_span] == [
+        ["Is the lamp lit?", "asked Mara.", "She waited.", "It was,"],
+        ["It was,", "said Tobin,", "", "until the oil ran out."],
+        ["until the oil ran out.", "", "", "Then fill it."],
     ]
 
 

@@ -39,14 +39,14 @@ from miner.app.viewer.layers import (
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
 from miner.corpus.reading import read_spans
-from miner.corpus.schema import SPEAKER, Row
+from miner.corpus.schema import NARRATION, SPEAKER, Row
 from miner.errors import InputError
 from miner.people.character_files import NO_CHARACTERS, read_characters
 from miner.tagger.load import AUTO, FLOAT32, load_tagger, tagger_label
 from miner.version import __version__
 
 SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
-TURN_COLUMNS = ("text", "raw", "narration", *SPEAKER, "spans")  # of a turn in it
+TURN_COLUMNS = ("text", "raw", *NARRATION, *SPEAKER, "spans")  # of a turn in it
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 
 

@@ -6,14 +6,15 @@ say who it is. Turns that follow one another and have the same known speaker are
 a line for each turn. Where the speaker is unknown, `name` and `speaker` are null, and each turn is
 a message.
 
-With the option `narration`, the narration before and inside a turn stands before its text, between
-asterisks, as people write it in role play: `*She laughed.* Never!`. It is no message of its own,
-because the roles would not alternate any more, and not one of the role "system", which many
-templates refuse or take at the beginning only.
+With the option `narration`, the narration of a turn stands where the book has it, between
+asterisks, as people write it in role play: `*She laughed.* Never! *said she.*`. It is no message of
+its own, because the roles would not alternate any more, and not one of the role "system", which
+many templates refuse or take at the beginning only.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,14 +28,16 @@ from miner.files import json_line
 
 FILES = {"chat.jsonl": "dialogues as messages, with their places and the personas of who speaks"}
 _PLACE = (*DIALOGUE, "chapter", "paragraph")
+_STOPS = ".,;:—–- "
+_LAST_DASH = re.compile(r" ?[—–-]+(?=[.,;:]?$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the messages hold."""
 
-    # whether the narration before and inside a turn stands before its text. It is without the
-    # asterisks that it may have.
+    # whether the narration before, inside and after a turn stands with its text. It is without the
+    # asterisks that it may have, and the dashes and commas between it and the speech.
     narration: bool = False
 
     def __post_init__(self) -> None:
@@ -105,6 +108,19 @@ def _messages(turns: Iterable[Row], options: Options) -> list[dict[str, Any]]:
 
 
 def _content(turn: Row) -> str:
-    """The text of a turn with the narration before it."""
-    narration = turn["narration"].replace("*", "").strip()
-    return f"*{narration}* {turn['text']}" if narration else turn["text"]
+    """The text of a turn and its narration, as they are printed."""
+    text = turn["text"]
+    pieces: list[str] = [_told(turn["narration_before"])]
+    start = 0
+    for inside in turn["narration_inside"]:
+        pieces += text[start : inside["at"]].strip(), _told(inside["text"])
+        start = inside["at"]
+    pieces += text[start:].strip(), _told(turn["narration_after"])
+    return " ".join(filter(None, pieces))
+
+
+def _told(narration: str) -> str:
+    """Narration between asterisks, without the stops and dashes that belong to the speech."""
+    told = " ".join(narration.replace("*", "").split()).lstrip(_STOPS)
+    told = _LAST_DASH.sub("", told)
+    return f"*{told}*" if any(map(str.isalnum, told)) else ""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from miner.corpus.export import BookRows
-from miner.corpus.schema import Row, rows_from_lines
+from miner.corpus.schema import NARRATION, Row, rows_from_lines
 from miner.speech.tag_files import rounded
 
 FILES = {
@@ -31,7 +31,9 @@ IS_DIVISIBLE = False  # its speakers.json and conversations.json are whole objec
 # The metadata and its types.
 _UTTERANCE = {
     "raw": str,  # as printed
-    "narration": str,  # since the turn before
+    "narration_before": str,
+    "narration_inside": list,  # each with its place in the text
+    "narration_after": str,
     "confidence": float,  # in the tags of all its spans
     "speaker_confidence": float,
     "addressees": list,
@@ -110,7 +112,7 @@ def _utterances(
                 "text": turn["text"],
                 "meta": {
                     "raw": turn["raw"],
-                    "narration": turn["narration"],
+                    **{name: turn[name] for name in NARRATION},
                     "confidence": rounded(math.prod(sure)) if len(sure) == len(found) else None,
                     "speaker_confidence": turn["speaker_confidence"],
                     "addressees": [_id(dialogue, one) for one in turn["addressees"]],
