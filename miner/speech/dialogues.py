@@ -34,11 +34,11 @@ class Turn:
         spans: the utterance spans, in reading order.
         confidences: the confidence of each span's tag and, last, of the tag after the turn, which
             decides that the turn ends. Empty if the tagger gives no confidence.
-        before: the narration that belongs to it before its first span, with a line for each
-            paragraph: what stands between the paragraph of the turn before and its own, and before
-            it in its own, or announces it. A turn that opens a dialogue has but the last of these.
+        before: the narration before its first span that does not belong to the turn before; for a
+            turn that opens a dialogue, only what leads it in.
         between: the narration before each span but the first; empty where it is not known.
         after: the narration behind its last span in its paragraph: the tag ("said Ann"), and more.
+            `narration.divide_narration` says what belongs to whom.
         speaker: the id of the character who speaks; None if nobody is known.
         speaker_confidence: the mean confidence of its spans in the speaker, 0..1; None if nobody is
             known.
@@ -83,6 +83,7 @@ class Turn:
     def inside(self) -> list[tuple[int, str]]:
         """The narration between its spans, each with its place in `text`, which goes on there.
 
+        >>> from miner.speech.kinds import SpanKind
         >>> said = SpanKind.UTTERANCE
         >>> spans = Span(1, 7, 0, 0, 4, "“So,”", said), Span(1, 7, 2, 15, 21, "“come.”", said)
         >>> Turn(spans, between=(" said Ann, ",)).inside

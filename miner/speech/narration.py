@@ -1,9 +1,9 @@
 """The narration between two utterances -> what is told of each.
 
-“Yes,” said Ann. Bob laughed. “No!” is a speech with its tag, then what leads in the next one. A tag
-stands in the paragraph of its speech, behind it, so all narration there belongs to that speech,
-unless it leads in the next: “Yes.” But Bob cried:. What stands between the paragraphs of two
-speeches, and before the second one in its paragraph, belongs to the second.
+A tag stands behind its speech: “Yes,” said Ann. So the narration there belongs to that speech, up
+to the end of its paragraph, unless the last sentence announces the next speech: “Yes.” But Bob
+cried: All other narration belongs to the speech after it. If both speeches are in one paragraph,
+only the tag belongs to the first: “Yes,” said Ann. Bob laughed. “No!”
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _JOINING = frozenset().union(
     )
 )
 # “Yes,” said Ann, *and* Bob cried: “No!”
-_JOINT = re.compile(rf",\s+(?=(?:{'|'.join(sorted(_JOINING)) or '(?!)'})\s)\w+\s")
+_JOINT = re.compile(rf",\s+(?:{'|'.join(map(re.escape, sorted(_JOINING)))})\s")
 
 
 class Narration(NamedTuple):

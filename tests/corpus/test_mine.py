@@ -43,7 +43,9 @@ def test_the_pairs_of_the_sample(sample):
         "Letter for you, Mr. Tarrant, and a brown one.",
         "I see it’s brown.",
     )
-    assert pairs[0]["context_narration_inside"] == [{"at": 24, "text": "said the postman,"}]
+    (inside,) = pairs[0]["context_narration_inside"]
+    assert inside["text"].startswith("said the postman, one grey forenoon")
+    assert pairs[0]["context"][inside["at"] :] == "and a brown one."
     assert pairs[1]["context"] == pairs[0]["response"]
     assert pairs[1]["context_narration_after"].startswith(
         "said Josiah, who was greasing a paddle-post"
