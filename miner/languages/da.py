@@ -28,6 +28,7 @@ LANGUAGE = Language(
         numerals="første|andet|tredje|tredie|fjerde|femte|sjette|syvende|ottende|niende|tiende",
     ),
     speech=SpeechWords(
+        think_before="tænkte",
         think_inverted="tænkte",
         write="skrev",
         write_after_comma="skrev",

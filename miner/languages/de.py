@@ -51,6 +51,11 @@ LANGUAGE = Language(
         r"freundlichen) Grüßen\b",
     ),
     speech=SpeechWords(
+        think_inverted="dachten?|überlegte|grübelte|"
+        r"(?:sagte|sprach|fragte) (?:(?!vor |und )\w+ ){0,2}(?:zu |bei )?sich",
+        think_before=r"dachten?(?: \w+)?(?: bei sich)?|überlegte|"
+        "(?:sagte|fragte) (?:er |sie )?(?:zu )?sich",
+        aloud="laut",
         salutation="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
         "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|"
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",

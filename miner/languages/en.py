@@ -14,7 +14,9 @@ from miner.languages.language import (
 )
 
 _CONVENTIONS = Conventions(
-    marks=("double-curly", "double-straight", "single-curly", "single-straight"),
+    # The last ones are those of foreign printers, and of chapters that somebody translated.
+    marks=("double-curly", "double-straight", "single-curly", "single-straight", "guillemets")
+    + ("guillemets-inward", "low-high", "low-right"),
     has_dash=True,
     quotes_beside_dash=False,
     function_words="the and of to that was with his her for had not",
@@ -97,6 +99,7 @@ _SPEECH = SpeechWords(
     think="thought|thinks|thinking|reflected|wondered",
     think_suffix=r" to \w+self",
     thinkers="he|she|they|I|we",
+    aloud="aloud",
     thought_goes_on="that|of|it|he|she|they|we|I|you|the|an?|his|her|this|how|what|so|no|there",
     write=r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
     r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"

@@ -51,6 +51,12 @@ LANGUAGE = Language(
         r"\bq\. ?[bs]\. ?[sm]\b|\bqueda de usted\b",
     ),
     speech=SpeechWords(
+        think_inverted="pens(?:ó|é|aba|aban)|reflexion(?:ó|aba|é)|cavil(?:ó|aba)|"
+        "se (?:dijo|decía|preguntó|preguntaba)|me (?:dije|pregunté)|"
+        r"(?:dijo|dije|decía|exclamó) (?:\w+ ){0,2}(?:para|entre) (?:sí|mí|sus adentros)",
+        think_before="pens(?:ó|é|aba|ando)(?: para sí)?|se (?:dijo|decía)|me dije|"
+        "(?:dijo|dije|decía) (?:para|entre) (?:sí|mí)",
+        aloud="en voz alta|en alta voz",
         salutation="(?:(?:mi|mis) )?(?:muy |más )?(?:querid[oa]s?|estimad[oa]s?|amad[oa]s?|"
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"

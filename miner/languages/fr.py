@@ -52,6 +52,11 @@ LANGUAGE = Language(
         captions=("Illustr",),
     ),
     speech=SpeechWords(
+        think_inverted="pens(?:a|ai|ait|ais)|songe(?:a|ai|ait)|réfléchi(?:t|ssait)|"
+        "se (?:dit|disait|demanda|demandait)|me (?:dis-je|disais-je|demandai-je)|"
+        r"(?:dit|disait) (?:\w+ )?(?:en|à) (?:lui|elle|soi)-même",
+        think_before="pens(?:a|ai|ait|ais)|songe(?:a|ait)|se (?:dit|disait)|me (?:dis|disais)",
+        aloud="(?:tout|à voix) haute?",
         salutation="(?:(?:mon|ma|mes) )(?:très |bien )?(?:chers?|ch[èe]res?|"
         r"bien-aimée?)\b[^.!?»”\"]{0,40}?|(?:chers?|ch[èe]res?) (?:monsieur|"
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",

@@ -47,7 +47,10 @@ LANGUAGE = Language(
         r"anyád|atyád|apád|nőd|férjed|hived|híved)\b|\balázatos szolgája\b",
     ),
     speech=SpeechWords(
-        think_inverted="gondolta",
+        think_inverted="gondol(?:ta|tam|t|á|ám|ja)|tűnődött|"
+        "(?:mond(?:ta|á|ja)|szól(?:t|a)|kérd(?:é|ezte)) magában",
+        think_before="gondol(?:ta|tam|t|á|ám)(?: magában)?|(?:mondta|mondá|szólt) magában",
+        aloud="hangosan|fenn?hangon",
         salutation="(?:igen |mélyen )?(?:kedves|drága|tisztelt|"
         r"szeretett)\b[^.!?«»”\"]{0,40}?",
         write="írta|irta|írá|irá",

@@ -51,6 +51,11 @@ LANGUAGE = Language(
         r"obbligatissim\w+|servitore)\b|\bun (?:bacio|abbraccio) dal",
     ),
     speech=SpeechWords(
+        think_inverted="pens(?:ò|ai|ava|avo)|riflett(?:é|è|eva)|"
+        "si (?:disse|diceva|domandò|domandava|chiese|chiedeva)|mi (?:dissi|domandai|chiesi)|"
+        r"(?:disse|dissi|diceva) (?:\w+ )?(?:fra|tra|dentro di) (?:s[eéè]|me)",
+        think_before="pens(?:ò|ai|ava|avo|ando)|mi dissi|(?:fra|tra) s[eéè]",
+        aloud="(?:ad alta|a voce alta|a) voce|forte",
         salutation="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
         "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",

@@ -165,7 +165,12 @@ class SpeechWords:
             because they are imagined, wished or habitual ("he would have said").
         unsaid_hints: a text without any of these strings cannot match `unsaid`.
         think: pattern of verbs of thinking that may have their subject before them.
-        think_inverted: pattern of verbs of thinking that come right after the mark.
+        think_inverted: pattern of verbs of thinking that come right after the mark, with what may
+            follow them ("sagte er sich").
+        think_before: pattern of the words that announce a thought before a colon
+            ("dachte bei sich").
+        aloud: pattern of the words after which a thought is no longer one ("pensó, y luego *en voz
+            alta*").
         think_suffix: pattern of what may follow `think`.
         thinkers: pattern of the pronouns that may stand before a verb of thinking.
         thought_goes_on: pattern of the words after "he thought" which show that it begins a
@@ -195,6 +200,8 @@ class SpeechWords:
     unsaid_hints: tuple[str, ...] = ()
     think: str = ""
     think_inverted: str = ""
+    think_before: str = ""
+    aloud: str = ""
     think_suffix: str = ""
     thinkers: str = ""
     thought_goes_on: str = ""

@@ -47,7 +47,10 @@ LANGUAGE = Language(
         r"toegenegen|toegenegene|getrouwe|oprechte vriend\w*)\b|\bhoogachtend\b",
     ),
     speech=SpeechWords(
-        think_inverted="dacht",
+        think_inverted="dacht(?:en)?|peinsde|overwoog|mijmerde|"
+        r"zei(?:de)? (?:\w+ )?(?:tot|bij|in|tegen) zich|vroeg (?:\w+ )?zich(?: \w+)? af",
+        think_before=r"dacht(?:en)?(?: \w+)?(?: bij zich)?",
+        aloud="hardop|overluid|luid",
         write="schreef|geschreven",
         write_after_comma="schreef",
         salutation="(?:mijne? )?(?:zeer |hoog)?(?:lieve|liefste|beste|waarde|waardste|"

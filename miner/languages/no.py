@@ -26,6 +26,7 @@ LANGUAGE = Language(
         no_chapter="innhold|indhold|slutt?(?=\\W*$)",
     ),
     speech=SpeechWords(
+        think_before="tænkte|tenkte",
         think_inverted="tenkte|tænkte",
         write="skrev",
         write_after_comma="skrev",

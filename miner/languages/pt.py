@@ -50,6 +50,10 @@ LANGUAGE = Language(
         r"devotad[oa]|que (?:te|o|a) (?:ama|estima|abraça))\b|\bde v\. ?ex\.?",
     ),
     speech=SpeechWords(
+        think_inverted="pens(?:ou|ei|ava)|reflec?t(?:iu|ia|i)|"
+        r"(?:disse|dizia) (?:\w+ )?(?:com[ms]igo|consigo|commigo|(?:de si )?para si)",
+        think_before="pens(?:ou|ei|ava|ando)|(?:disse|dizia) (?:comsigo|consigo|commigo|comigo)",
+        aloud="em voz alta|alto",
         salutation="(?:(?:meu|minha|meus|minhas) )(?:muito )?(?:querid[oa]s?|car[oa]s?|"
         r"prezad[oa]s?|estimad[oa]s?)\b[^.!?»”\"]{0,40}?|(?:querid[oa]s?|"
         r"prezad[oa]s?) [^.!?»”\"]{0,40}?",

@@ -31,6 +31,7 @@ LANGUAGE = Language(
         transcriber_note="Anmärkningar? av utgivaren",
     ),
     speech=SpeechWords(
+        think_before="tänkte",
         think_inverted="tänkte",
         write="skrev",
         write_after_comma="skrev",

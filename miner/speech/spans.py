@@ -92,7 +92,7 @@ class QuotedRange(NamedTuple):
     end: int  # the character after the last, the closing mark included
     closed: bool  # whether it has a closing mark
     continues: bool = False  # whether it continues from the block before
-    # whether `segmentation` found it and no pair of marks. It is speech then.
+    # whether `segmentation` found it and no pair of marks
     is_segmented: bool = False
     told: tuple[tuple[int, int], ...] = ()  # the places of the narrator's words inside the marks
 
@@ -116,13 +116,11 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             continue
         outer = last if ranges[0].continues else None
         runs_on = SpanKind.LETTER if position in letters else outer
-        is_paragraph = block.kind is BlockKind.PARAGRAPH
-        if is_paragraph and all(part.is_segmented for part in ranges):
-            kinds = [SpanKind.UTTERANCE] * len(ranges)
-        else:
-            kinds = classify_ranges(block, [part[:2] for part in ranges], runs_on, thoughts)
+        kinds = classify_ranges(block, [part[:2] for part in ranges], runs_on, thoughts)
+        if block.kind is BlockKind.PARAGRAPH:
+            # What `segmentation` found is speech, or somebody thinks it.
             kinds = [
-                SpanKind.UTTERANCE if part.is_segmented and is_paragraph else kind
+                SpanKind.UTTERANCE if part.is_segmented and kind is not SpanKind.THOUGHT else kind
                 for part, kind in zip(ranges, kinds, strict=True)
             ]
         last = kinds[-1] if not ranges[-1].closed else None

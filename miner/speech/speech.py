@@ -35,6 +35,11 @@ _UNSAID_HINTS = tuple(
 _THINK_WORDS = re.compile(
     rf"{_THINK}{any_of(lambda language: language.speech.think_suffix)}?", re.IGNORECASE
 )
+_ENDS_WITH_THINK = re.compile(
+    rf"\b{any_of(lambda language: language.speech.think_before)}:[ \u2014\u2013-]*$",
+    re.IGNORECASE,
+)
+_ALOUD = re.compile(rf"\b{any_of(lambda language: language.speech.aloud)}\b")
 _THINK_FOLLOWS = re.compile(
     rf"\W*(?:(?:{any_of(lambda language: language.speech.thinkers)}|{_NOUN_OPENERS} \w+|"
     rf"[A-Z][\w.]*(?: [A-Z]\w+)?) (?:{_ADVERB} )?{_THINK}\b"
@@ -132,6 +137,7 @@ def classify_ranges(
         elif (
             kinds
             and _goes_on(before)
+            and not (kinds[-1] is SpanKind.THOUGHT and _ALOUD.search(before))
             and (kinds[-1] is SpanKind.UTTERANCE or not tells_who_spoke(after))
         ):
             kind = kinds[-1]  # “Remember,” she wrote, “that ...”
@@ -180,7 +186,11 @@ def _kind_of(before: str, quoted: str, after: str, thoughts: bool) -> SpanKind:
     before = before[-_REACH:].rstrip()
     if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
         return SpanKind.OTHER
-    if _THINK_FOLLOWS.match(after) or _ends_with(before, _THINK_WORDS):
+    if (
+        _THINK_FOLLOWS.match(after)
+        or _ends_with(before, _THINK_WORDS)
+        or _ENDS_WITH_THINK.search(before)
+    ):
         return SpanKind.UTTERANCE if thoughts else SpanKind.THOUGHT
     return SpanKind.UTTERANCE if _is_speech(before, quoted, after) else SpanKind.OTHER
 

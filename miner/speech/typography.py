@@ -54,6 +54,7 @@ _ANY_PRINTER = replace(
     ANY_CONVENTIONS, marks=tuple(marks.name for marks in MARKS.values() if not marks.is_apostrophe)
 )
 
+_UNLIKE = "\u00ab\u00bb\u201e"  # marks that are no apostrophes, nor curly or straight ones
 _FAMILIES = {"double-curly": "double", "double-straight": "double", "right-right": "double"} | {
     "single-curly": "single",
     "single-straight": "single",
@@ -101,7 +102,8 @@ def infer_typography(book: Book) -> Typography:
     The marks with the most votes are chosen, those of other languages if the book has nearly none
     of its own. Three kinds may join them: their straight or curly twin, if it has any votes; other
     marks that have a tenth of the votes or begin a hundredth of the paragraphs (of a preface from
-    another printer, say); and dashes, if the language uses them and they have a tenth of the votes.
+    another printer, say), or one vote if they are of another shape; and dashes, if the language
+    uses them and they have a tenth of the votes.
     Beside dashes, marks need a fourth of the votes where the language has both in few books.
     """
     blocks = _paragraphs(book)
@@ -159,13 +161,21 @@ def _twins(name: str, votes: Counter[str]) -> list[str]:
 
 
 def _strangers(names: list[str], votes: Counter[str], begun: Counter[str]) -> list[str]:
-    """Marks of another family that have too many votes to be misprints."""
+    """Marks of another family that are no misprints.
+
+    They have too many votes, or cannot be taken for those of the book: «You» among “you”.
+    """
     total = votes.total()
+    known = {mark for name in names for mark in (MARKS[name].opener, MARKS[name].closer)}
     return [
         name
         for name, count in votes.items()
         if name not in (*names, DASH)
-        and (begun[name] >= max(3, total / 100) or count >= max(3, total / 10))
+        and (
+            begun[name] >= max(3, total / 100)
+            or count >= max(3, total / 10)
+            or (MARKS[name].opener in _UNLIKE and MARKS[name].opener not in known)
+        )
     ]
 
 

@@ -87,7 +87,7 @@ def test_marks_weigh_more_the_more_of_them_a_book_has():
         "opener: mark",
         "opener: mark, alone True False",
         "opener: mark, words 4, ends .",
-        "rule: True",
+        "rule: False",
     ],
 )
 def test_a_fact_of_the_page(feature):

@@ -220,6 +220,23 @@ def test_a_story_told_by_one_who_quotes_my_dear_is_no_letter():
     assert [span.continues for span in found] == [False, True, True]
 
 
+def test_what_a_dash_opens_may_be_thought():
+    dashes = typography_from_names([DASH], "es")
+    blocks = (
+        "La vieja miró el río y la cuerda mojada.",
+        "—Viene tarde —dijo la vieja.",
+        "—Viene tarde —pensó el barquero—, y sin dinero.",
+        "—Viene tarde —pensó el barquero, y dijo en voz alta—: ¡Buenos días!",
+    )
+    heard = said(*blocks, typography=dashes)
+    assert [text.strip() for text in heard] == ["—Viene tarde", "¡Buenos días!"]
+    assert [text.strip() for text in held(*blocks, typography=dashes)] == [
+        "—Viene tarde",
+        "y sin dinero.",
+        "—Viene tarde",
+    ]
+
+
 @pytest.mark.parametrize("thoughts", [True, False])
 def test_thoughts_are_spoken_if_the_caller_says_so(thoughts):
     blocks = ("“Is it far?” she thought, “or near?”", "He thought, “Geese.”", "“Geese!” said he.")

@@ -51,6 +51,11 @@ SPEECH = [
     ("", "Who pays for it?", " Bo thought of that, as he would."),
     ("", "The rope is wet,", " mused the mate."),
     ("He looked at Ann, whom he by no means liked: ", "Nobody is aboard.", ""),
+    ("", "Das Seil ist naß", ", sagte er vor sich hin."),
+    ("", "Das Seil ist naß", ", sagte er und setzte sich."),
+    ("Der Wirt, den er freundlich dachte, ", "Das Seil ist naß und alt", ", sagte er."),
+    ("", "La corde est mouillée,", " me dit-elle."),
+    ("", "La cuerda está mojada", ". Pensaba en otra cosa."),
     # tags with words that also tell of writing
     ("", "Sit,", " he said, “and rest.”"),
 ]
@@ -81,6 +86,12 @@ NO_SPEECH = [
     ("", "The rope is wet,", " she thought, and sat."),
     ("", "The rope is wet,", " old Tarrant reflected."),
     ("He thought, ", "The rope is wet.", ""),
+    ("", "Das Seil ist naß", ", dachte der Alte bei sich."),
+    ("", "Das Seil ist naß", ", sagte er zu sich selbst."),
+    ("Da dachte sie bei sich: ", "Das Seil ist naß.", ""),
+    ("", "La corde est mouillée,", " se dit-elle."),
+    ("", "La cuerda está mojada", " —dijo para sí la vieja."),
+    ("", "Het touw is nat,", " zei hij tot zich zelf."),
     # written
     ("", "The rope is wet,", " she wrote to her aunt."),
     ("He took up the pen and wrote: ", "Come home.", ""),

@@ -140,6 +140,17 @@ def test_another_family_is_taken_where_it_begins_paragraphs_of_its_own():
     assert infer_typography(page(*frame * 3, *single)).names == ("single-curly", "double-curly")
 
 
+def test_a_pair_that_is_no_misprint_needs_one_vote():
+    curly = [typeset(text, "“”") for text in SCENE]
+    foreign = "«Their half, madame,» said the man with the red cap, who was French."
+    sign = "Over the door stood «Au Bon Coin» in blue letters."
+    assert infer_typography(page(*curly, foreign)).names == ("double-curly", "guillemets")
+    assert infer_typography(page(*curly, sign)).names == ("double-curly",)
+    assert infer_typography(page(foreign)).names == ("guillemets",)
+    german = "„Their half, madam,“ said the man with the red cap."
+    assert infer_typography(page(*curly, german)).names == ("double-curly", "low-high")
+
+
 def test_few_marks_beside_dashes_are_speech_in_french_and_not_in_spanish():
     french = (
         "« Où est la barque?",
@@ -210,9 +221,9 @@ def test_a_language_without_a_file_still_has_marks():
 
 
 def test_marks_of_another_printer_are_found_where_a_language_has_none_of_its_own():
-    lines = [typeset(text, "«»") for text in SCENE]
-    assert infer_typography(page(*lines * 3)).names == ("guillemets",)
-    few = page(*lines[:1], *[PROSE["en"]] * 30)  # a foreign word, and no speech
+    told, line = PROSE["nl"], f"«{PROSE['nl']}» zei de man."
+    assert infer_typography(page(told, *[line] * 10, language="nl")).names == ("guillemets",)
+    few = page(line, *[told] * 30, language="nl")  # a foreign word, and no speech
     assert infer_typography(few).names == ()
 
 
