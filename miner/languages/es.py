@@ -68,8 +68,9 @@ LANGUAGE = Language(
             "repuse": "repuso",
             "proseguí": "prosiguió",
             **with_endings(
-                "contest pregunt exclam repliqu grit murmur observ pens insist continu agregu "
-                "declar afirm objet suspir balbuce indiqu",
+                "afirm agregu asegur balbuce confes contest continu declar exclam expliqu grit "
+                "indiqu insist interrogu murmur objet observ pens pregunt rogu repliqu "
+                "supliqu suspir",
                 ("é", "ó"),
                 ("éle", "óle"),
             ),

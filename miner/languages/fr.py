@@ -64,12 +64,14 @@ LANGUAGE = Language(
         "ainsi conçue?s?|comme suit|affiche|pancarte",
         first_person={
             **with_endings(
-                "cri demand ajout murmur répliqu continu balbuti répét insist observ "
-                "protest déclar hasard m’écri m'écri m’exclam m'exclam",
+                "affirm ajout annonç approuv assur avou balbuti chuchot confess continu cri "
+                "demand déclar expliqu grommel hasard hurl implor insist interrog lanç murmur "
+                "object observ ordonn propos protest prononc questionn rectifi répliqu répét "
+                "risqu soupir souffl suppli m’écri m'écri m’exclam m'exclam m’inform m'inform",
                 ("ai-je", "a-t-il"),
                 ("ais-je", "ait-il"),
             ),
-            **with_endings("d f répond repr poursuiv interromp", ("is-je", "it-il")),
+            **with_endings("conclu d f gém répond repr poursuiv interromp", ("is-je", "it-il")),
             **with_endings("dis répond fais", ("ais-je", "ait-il")),
         },
     ),

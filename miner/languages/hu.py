@@ -64,6 +64,8 @@ LANGUAGE = Language(
             **with_endings("kiált", ("ottam", "otta")),
             **with_endings("mond gondol válaszol kiált", ("ám", "á"), ("ék", "a")),
             **with_endings("kérd felel hebeg rebeg", ("ém", "é"), ("ék", "e")),
+            "ismételtem": "ismételte",
+            "sóhajtottam": "sóhajtotta",
             "szólék": "szóla",
         },
     ),

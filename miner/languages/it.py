@@ -72,7 +72,9 @@ LANGUAGE = Language(
             "ripresi": "riprese",
             "interruppi": "interruppe",
             **with_endings(
-                "domand esclam grid mormor replic continu balbett pens osserv insist", ("ai", "ò")
+                "afferm balbett confess continu domand esclam grid insist mormor osserv pens "
+                "preg replic sospir spieg sussurr",
+                ("ai", "ò"),
             ),
         },
     ),

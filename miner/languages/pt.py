@@ -61,8 +61,9 @@ LANGUAGE = Language(
         "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
         first_person={
             **with_endings(
-                "pergunt exclam murmur grit brad torn continu observ atalh acrescent accrescent "
-                "balbuci suspir pens concord ponder confess retruqu repliqu expliqu",
+                "accrescent acrescent afirm affirm atalh balbuci brad confess concord continu "
+                "declar exclam expliqu grit indagu murmur observ pens pergunt ponder repliqu "
+                "retruqu suspir torn",
                 ("ei", "ou"),
                 ("ei-lhe", "ou-lhe"),
             ),
