@@ -106,6 +106,8 @@ _SPEECH = SpeechWords(
     "meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed",
     write_after_subject="wrote|writes|had written",
     call_before_cry=("called",),
+    adjunct=r"\w+ing|\w+ly|with|without|in|at|from|to|as|after|before|when|while|for|his|her|who|"
+    r"half|still|not|one|an?|the|so far|rather|quite|very|and (?:\w+(?:ed|ing)|with|in|as)",
     before_quotation="an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|"
     "each|such|another|called|as|word|phrase|term",
     abbreviations="Mrs?|Dr|St",

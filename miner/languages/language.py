@@ -179,6 +179,8 @@ class SpeechWords:
         write_after_subject: pattern of verbs of writing that follow their subject.
         write_after_comma: pattern of verbs of writing that come right after a mark and a comma.
         call_before_cry: words that announce a cry without a stop ("he called “Stop!”").
+        adjunct: pattern of the first words of what narration adds, after a comma, about the manner
+            of speaking ("said Bo, *looking* up").
         before_quotation: pattern of the words after which a quotation without a stop is a title or
             a word under discussion.
         abbreviations: pattern of abbreviations whose full stop ends no sentence.
@@ -209,6 +211,7 @@ class SpeechWords:
     write_after_subject: str = ""
     write_after_comma: str = ""
     call_before_cry: tuple[str, ...] = ()
+    adjunct: str = ""
     before_quotation: str = ""
     abbreviations: str = ""
     salutation: str = ""

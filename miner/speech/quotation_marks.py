@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from miner.languages.language import Marks
@@ -20,7 +21,7 @@ from miner.languages.registry import any_of
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
 _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
 _PAUSES = frozenset(",;:.!?\u2014\u2013-)")
-_ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d"\u00bb')
+_ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201c\u201d"\u00bb')
 
 # After an opening mark these look like quoted speech. Those of the second pattern are also words
 # without the apostrophe, and count only in small letters.
@@ -55,6 +56,10 @@ class Scan(Protocol):
         """The first mark of the text: "open", "close", or "" where it has none."""
         ...
 
+    def closers(self) -> Sequence[int]:
+        """The places, in order, of the marks that can do nothing but close."""
+        ...
+
 
 def scan(text: str, marks: Marks) -> Scan:
     """Where these marks open and close in a text."""
@@ -87,6 +92,90 @@ def _last_within(positions: Sequence[int], start: int, end: int) -> int:
     return positions[place] if place >= 0 and positions[place] >= start else -1
 
 
+# Speech in a speech opens with a mark of the other kind, and speech in that with one of the first
+# kind again: “‘“Stop!” cried he, “or I fire!”’ So a mark right after one of the other kind is in
+# another of its own kind. So is the second of a block that begins with one, “He began: ‘I cried,
+# “Stop!” and ran, if a mark of the other kind is open there.
+_LEVELS = frozenset("\u2018'\u201c\"\u201e\u00ab\u00bb\u2039\u203a")
+
+
+def _is_inner(text: str, index: int, marks: Marks) -> bool:
+    """Whether a mark opens speech right after a mark of another kind that opens speech, too."""
+    other = index - 1
+    if other > 0 and text[other] == " ":
+        other -= 1
+    if other < 0 or text[other] not in _LEVELS or text[other] in (marks.opener, marks.closer):
+        return False
+    before, _ = _beside(text, other)
+    _, after = _beside(text, index)
+    if marks.is_apostrophe and _is_elision(text, index + 1):
+        return False
+    return (before in _OPENS_AFTER or before in _LEVELS) and not after.isspace()
+
+
+@cache
+def _second_level(marks: Marks) -> re.Pattern[str]:
+    """The pattern of the marks of speech in speech. Its groups say what they do."""
+    opener, closer = (
+        ('[\u201c"]', '[\u201d"]') if marks.is_apostrophe else ("[\u2018']", "[\u2019']")
+    )
+    before = r"\s\u2014\u2013(\u201c\u2018\"'"
+    return re.compile(
+        rf"(?P<close>(?<=[^{before}]){closer}(?!\w))|(?P<open>(?<![^{before}]){opener}(?=\w))"
+    )
+
+
+def _find_inner(
+    text: str, marks: Marks, openers: Sequence[int], nested: Sequence[int]
+) -> frozenset[int]:
+    """The opening marks, of those that may be nested, that are in speech of the same kind."""
+    inner = [place for place in nested if place and _is_inner(text, place, marks)]
+    if len(openers) > 1 and not openers[0] and openers[1] in nested:
+        events = [
+            match.lastgroup
+            for match in _second_level(marks).finditer(text, 1, openers[1])
+            if not (match.lastgroup == "open" and _is_elision(text, match.end()))
+        ]
+        if events[-1:] == ["open"]:
+            inner.append(openers[1])
+    return frozenset(inner)
+
+
+def _closers_of(opens: Sequence[bool]) -> list[int]:
+    """The number of the mark that closes what is open before each mark, and after the last.
+
+    It is the number of marks where none does.
+    """
+    n_marks = len(opens)
+    closers = [n_marks] * (n_marks + 1)
+    for number in range(n_marks - 1, -1, -1):
+        if not opens[number]:
+            closers[number] = number
+        elif (inner := closers[number + 1]) < n_marks:
+            closers[number] = closers[inner + 1]
+    return closers
+
+
+class _Levels:
+    """Where the marks of a text close, if some of them are inside others of their kind."""
+
+    def __init__(self, inner: frozenset[int], marks: Sequence[tuple[int, bool]], end: int) -> None:
+        self._inner = inner
+        self._places = [place for place, _ in marks]
+        self._closers = _closers_of([opens for _, opens in marks])
+        self._end = end
+
+    def close(self, position: int) -> tuple[int, bool] | None:
+        """The end of the text quoted at `position`; None if no inner mark comes first in it."""
+        number = bisect_left(self._places, position)
+        if number == len(self._places) or self._places[number] not in self._inner:
+            return None
+        closer = self._closers[number]
+        return (
+            (self._places[closer] + 1, True) if closer < len(self._places) else (self._end, False)
+        )
+
+
 @cache
 def _plain_events(marks: Marks) -> re.Pattern[str]:
     """The pattern of a plain mark. Its group says what the mark does."""
@@ -95,7 +184,7 @@ def _plain_events(marks: Marks) -> re.Pattern[str]:
     # lets the search skip from mark to mark.
     if marks.has_direction:
         misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
-        opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
+        opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=[\u2019']?\w)"
         return re.compile(rf"[{opener}{closer}](?:(?P<open>{opens})|(?P<close>))")
     before = r"\s(\[{\u201c\u2018\u00ab\u201e/_*"
     after = r"\s)\]},.;:!?\u2014\u2013\u2015\u201d\u2019\u00bb'_*/-"
@@ -105,6 +194,30 @@ def _plain_events(marks: Marks) -> re.Pattern[str]:
     return re.compile(
         rf"{opener}(?:(?P<either>{dashed})|(?P<open>{opens})|(?P<close>{closes})|)", re.DOTALL
     )
+
+
+def find_directions(text: str, straight: Marks, curly: Marks) -> Iterator[tuple[int, bool]]:
+    """Yields the place of each straight mark among curly ones, and whether it opens.
+
+    Where the characters beside it leave this open, it does what the mark before it did not. One
+    after a digit is for inches.
+    """
+    opens = False
+    pattern = re.compile(rf"[{curly.opener}{curly.closer}]|{_plain_events(straight).pattern}", re.S)
+    for match in pattern.finditer(text):
+        place = match.start()
+        if text[place] != straight.opener:
+            opens = text[place] == curly.opener
+        elif match.lastgroup and not text[place - 1 : place].isdigit():
+            opens = match.lastgroup == "open" or (match.lastgroup == "either" and not opens)
+            yield place, opens
+
+
+def opens_word(text: str, index: int) -> bool:
+    """Whether a straight single mark opens a quotation and is no apostrophe."""
+    before, after = _beside(text, index)
+    opens = before in _OPENS_AFTER and (after.isalnum() or after in '\u201c"')
+    return opens and not _is_elision(text, index + 1)
 
 
 class _PlainScan:
@@ -129,8 +242,29 @@ class _PlainScan:
             for place, event in zip(self._places, self._events, strict=True)
             if event != "close"
         ]
+        self._levels: _Levels | None = None
+        if "open" in self._events[1:] or None in self._events[1:]:
+            self._read_levels()
         if marks.has_direction:
             self._read_nesting()
+
+    def _read_levels(self) -> None:
+        """Notes the marks that are inside others of their kind, if there are any."""
+        events = list(zip(self._places, self._events, strict=True))
+        openers = [place for place, event in events if event != "close"]
+        # A mark can be inside another only if none closes between the two.
+        nested = [
+            place
+            for (_, last), (place, event) in pairwise(events)
+            if last == "open" and event != "close"
+        ]
+        if inner := _find_inner(self._text, self._marks, openers, nested):
+            opens = [
+                (place, event == "open" or place in inner)
+                for place, event in events
+                if event or place in inner
+            ]
+            self._levels = _Levels(inner, opens, len(self._text))
 
     def _read_nesting(self) -> None:
         """Notes how deep the quotations are nested, and which mark closes each of them."""
@@ -142,19 +276,14 @@ class _PlainScan:
             if event == "open":
                 self._reopened[depth] = number
             depth += 1 if event == "open" else -1
-        # The mark that ends a quotation which is open before mark n, or none of the marks.
-        n_marks = len(self._events)
-        self._closers = [n_marks] * (n_marks + 1)
-        for number in range(n_marks - 1, -1, -1):
-            if self._events[number] == "close":
-                self._closers[number] = number
-            elif (inner := self._closers[number + 1]) < n_marks:
-                self._closers[number] = self._closers[inner + 1]
+        self._closers = _closers_of([event == "open" for event in self._events])
 
     def open(self, position: int) -> int:
         return _first_from(self._openings, position, -1)
 
     def close(self, position: int) -> tuple[int, bool]:
+        if self._levels and (found := self._levels.close(position)):
+            return found
         number = bisect_left(self._places, position)
         if number == len(self._places):
             return len(self._text), False
@@ -178,6 +307,10 @@ class _PlainScan:
 
     def first_mark(self) -> str:
         return "" if not self._events else "close" if self._events[0] == "close" else "open"
+
+    def closers(self) -> Sequence[int]:
+        places = zip(self._places, self._events, strict=True)
+        return [place for place, event in places if event == "close"]
 
 
 class _ApostropheScan:
@@ -207,6 +340,19 @@ class _ApostropheScan:
             ended_word = rf"\w\w{re.escape(marks.closer)}(?=[\s,.;:)\u2014])"
             self._ended = [match.end() - 1 for match in re.finditer(ended_word, text)]
         self._openings: list[int] | None = None
+        self._levels: _Levels | None = None
+        if len(self._openers) > 1 and ("\u201c" in text or '"' in text):
+            self._read_levels()
+
+    def _read_levels(self) -> None:
+        """Notes the marks that are inside others of their kind, if there are any."""
+        text, marks = self._text, self._marks
+        first = [0] if self._openers[0] == 0 else []
+        inner = {index for index in self._openers if index and _is_inner(text, index, marks)}
+        opens = sorted({*first, *self._clear, *self._clear_after_word, *inner})
+        if found := _find_inner(text, marks, opens, opens):
+            events = dict.fromkeys(self._strong, False) | dict.fromkeys(opens, True)
+            self._levels = _Levels(found, sorted(events.items()), self._end)
 
     def _read_closers(self) -> None:
         text = self._text
@@ -247,6 +393,8 @@ class _ApostropheScan:
         return _first_from(self._openings, position, -1)
 
     def close(self, position: int) -> tuple[int, bool]:
+        if self._levels and (found := self._levels.close(position)):
+            return found
         limit = self._next_clear_opener(position)
         strong = _first_from(self._strong, position, self._end)
         if strong < limit:
@@ -299,6 +447,9 @@ class _ApostropheScan:
         if self._closes_within(0, opening if opening >= 0 else self._end):
             return "close"
         return "open" if opening >= 0 else ""
+
+    def closers(self) -> Sequence[int]:
+        return self._strong
 
     def _opens(self, index: int) -> bool:
         text = self._text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from miner.errors import InputError
 from miner.languages.language import Marks
 from miner.speech.kinds import UNSAID_KINDS, SpanKind
 from miner.speech.quotation_marks import Quoted, Scan, has_dash, is_dashed, may_hold_speech, scan
+from miner.speech.repairs import Fault, Reading, Repair, find_faults, may_go_on, mend, twin_of
 from miner.speech.speech import begins_letter, classify_ranges, fills_block, find_asides
 from miner.speech.typography import Typography, infer_language
 
@@ -78,6 +80,8 @@ class BookSpans:
     typography: Typography | None = None
     # the spans of its other chapters, which tell who its people are.
     elsewhere: tuple[Span, ...] = ()
+    # where its marks cannot be right as printed, and what is read there instead.
+    repairs: tuple[Repair, ...] = ()
 
     @property
     def language(self) -> str:
@@ -104,7 +108,8 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     its text. A heading is one span of narration.
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
-    quoted = _cut(blocks, list(_ranges_of_book(blocks, typography)), typography)
+    ranges, repairs = _ranges_of_book(blocks, typography)
+    quoted = _cut(blocks, ranges, typography)
     letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
     # The kind of the range that the last block left open; None if it left none open.
@@ -127,7 +132,7 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
         if outer is SpanKind.UTTERANCE and last:
             last = outer  # a letter inside a told story: the story continues after it
         spans.extend(_spans(block, ranges, kinds, typography))
-    return BookSpans(book, tuple(spans), typography)
+    return BookSpans(book, tuple(spans), typography, repairs=tuple(repairs))
 
 
 def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
@@ -183,32 +188,97 @@ def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool
     return fills_block(block.text, ranges[0].start, ranges[0].end)
 
 
-def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[QuotedRange]]:
-    """Yields the quoted ranges of each block."""
+def _ranges_of_book(
+    blocks: Sequence[Block], typography: Typography
+) -> tuple[list[list[QuotedRange]], list[Repair]]:
+    """Returns the quoted ranges of each block, and the repairs of wrong marks."""
+    found: list[list[QuotedRange]] = []
+    repairs: list[Repair] = []
+    readings = [Reading(block.text) for block in blocks]
+    # Segmentation reads the marks of a book with dashes.
+    main = typography.marks[0] if typography.marks and not typography.dash else None
+    if main:
+        twin = twin_of(main)
+        for reading in readings:
+            if twin and (twin.opener in reading.text or twin.closer in reading.text):
+                reading.unify(main, twin)
     running: Marks | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one
-    for position, block in enumerate(blocks):
+    for position, (block, reading) in enumerate(zip(blocks, readings, strict=True)):
         if block.kind not in SPOKEN_KINDS:
             running = None
-            yield []
+            found.append([])
             continue
-        ranges, left_open = _quoted_ranges(block, typography, running, position <= through)
-        yield ranges
-        running = left_open
+        read = partial(
+            _quoted_ranges, typography=typography, running=running, runs_through=position <= through
+        )
+        parts = read(reading.text)
+        left_open = parts.left_open
         if left_open and position > through:
-            through = _runs_through(blocks, position, left_open)
+            through = _runs_through(readings, blocks, position, left_open)
+        if main and block.kind is BlockKind.PARAGRAPH:
+            goes_on = left_open is not None and (
+                position < through or _goes_on(blocks, readings, position, left_open)
+            )
+            faults = parts.faults(reading.text, goes_on)
+            if faults:
+                faults = mend(
+                    reading, faults, main, lambda text, read=read: read(text).faults(text, False)
+                )
+                parts = read(reading.text)
+            repairs += reading.repairs(block.chapter, block.index, faults)
+        running = parts.left_open
+        ranges = parts.ranges
+        if reading.edits:
+            places = [(reading.place(part.start), reading.place(part.end)) for part in ranges]
+            ranges = [
+                part._replace(start=start, end=end)
+                for part, (start, end) in zip(ranges, places, strict=True)
+            ]
+        found.append(ranges)
+    return found, repairs
+
+
+def _goes_on(
+    blocks: Sequence[Block], readings: Sequence[Reading], position: int, marks: Marks
+) -> bool:
+    """Returns whether speech that a block leaves open may go on in the next one."""
+    if position + 1 == len(blocks):
+        return False
+    following = readings[position + 1].text
+    if blocks[position + 1].kind is not BlockKind.PARAGRAPH:
+        return True
+    return may_go_on(readings[position].text, following, marks)
+
+
+class _Parts(NamedTuple):
+    """The quotations of a block."""
+
+    ranges: list[QuotedRange]
+    left_open: Marks | None  # the marks of the range left open at its end
+    scan: Scan | None  # of the first marks of the book
+
+    def faults(self, text: str, goes_on: bool) -> Sequence[Fault]:
+        """Returns where the marks do not balance; speech may be left open that goes on."""
+        if self.scan is None:
+            return ()
+        ranges = [part[:3] for part in self.ranges]
+        if len(self.scan.closers()) <= len(ranges) and all(closed for *_, closed in ranges):
+            return ()
+        return find_faults(self.scan, ranges, len(text), goes_on)
 
 
 def _quoted_ranges(
-    block: Block, typography: Typography, running: Marks | None, runs_through: bool
-) -> tuple[list[QuotedRange], Marks | None]:
-    """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
-    text = block.text
+    text: str, typography: Typography, running: Marks | None, runs_through: bool
+) -> _Parts:
+    """Returns the quotations of a block."""
     if typography.dash and is_dashed(text):
-        return [], None
+        return _Parts([], None, None)
     scans = {marks: scan(text, marks) for marks in typography.marks}
     ranges: list[QuotedRange] = []
     position = 0
+
+    main = next(iter(scans.values()), None)
     lost = text[:2].isupper() and running is None
     if lost and (first := _lost_opener(text, scans.values())):
         end, closed = first.close(0)
@@ -220,16 +290,16 @@ def _quoted_ranges(
             end, closed = scans[running].close(repeated)
             ranges.append(QuotedRange(0, end, closed, continues=True))
             if not closed:
-                return ranges, running
+                return _Parts(ranges, running, main)
             position = end
     while True:
         start, marks = _next_opening(text, position, scans)
         if marks is None:
-            return ranges, None
+            return _Parts(ranges, None, main)
         end, closed = scans[marks].close(start + 1)
         ranges.append(QuotedRange(start, end, closed))
         if not closed and end == len(text):
-            return ranges, marks
+            return _Parts(ranges, marks, main)
         position = end
 
 
@@ -325,7 +395,9 @@ def _next_opening(
     return best, found
 
 
-def _runs_through(blocks: Sequence[Block], position: int, marks: Marks) -> int:
+def _runs_through(
+    readings: Sequence[Reading], blocks: Sequence[Block], position: int, marks: Marks
+) -> int:
     """Returns the last block of speech that is left open and repeats no mark, or -1.
 
     It is the first later block whose first mark is a closing one. All blocks between are speech.
@@ -333,7 +405,7 @@ def _runs_through(blocks: Sequence[Block], position: int, marks: Marks) -> int:
     for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
         if blocks[later].kind not in SPOKEN_KINDS:
             return -1
-        first = scan(blocks[later].text, marks).first_mark()
+        first = scan(readings[later].text, marks).first_mark()
         if first == "close":
             return later
         if first == "open":

@@ -28,6 +28,25 @@ _SAY_FOLLOWS = re.compile(
     rf"\W*(?:(?:{any_of(lambda language: language.speech.speakers)}|{_NOUN_OPENERS} [\w’'-]+|"
     rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:{_ADVERB} )?{_SAY}\b|{_SAY}\b)"
 )
+# Words that tell who speaks inside speech whose mark is missing: "Come in, said he"; without a stop
+# before them, the verb stands first and a stop after the subject: "Come in said Bo, and sit".
+_PRONOUN = any_of(lambda language: language.speech.speakers)
+_NOUN = rf"(?:{_NOUN_OPENERS} [\w’'-]+|[A-Z][\w’'-]*(?:\.? [A-Z][\w’'-]*){{0,3}})"
+_TAG_INSIDE = re.compile(
+    rf"(?:(?<=[,.!?;:…\u2014-]) ?(?={_SAY} (?:{_NOUN}|{_PRONOUN}[,.;:]))|"
+    rf"(?P<pronoun>(?<=[,!?…\u2014-]) ?(?={_PRONOUN} (?:{_ADVERB} )?{_SAY}(?: \w+)?[,.;:]))|"
+    rf"(?<=[\w’']) (?={_SAY} (?:[A-Z][\w’'-]*|{_PRONOUN})[,.;:]))"
+)
+_TAG_AT_END = re.compile(
+    rf"[!?] (?:{_PRONOUN} (?:{_ADVERB} )?{_SAY}|{_SAY} (?:{_PRONOUN}|{_NOUN}))\b[^.!?]{{0,40}}\.$"
+)
+_ABBREVIATION = rf"\b(?:{any_of(lambda language: language.speech.abbreviations)}|[A-Z])\."
+_ONE_SENTENCE = re.compile(rf"(?:{_ABBREVIATION}|[^.!?\u2026])*+[.!?\u2026]*[^\w\s]*\s*")
+_ADJUNCT = any_of(lambda language: language.speech.adjunct)
+_END_OF_CLAUSE = re.compile(
+    rf"(?:{_ABBREVIATION}|[^.!?;:,\u2014\u2013-]|-(?!-))*+(?:,\s+(?!{_ADJUNCT}\b)|[;:]\s+|[\u2014\u2013]|--)(?=[\W_]*\w)"
+)
+_END_OF_SENTENCE = re.compile(rf"(?:{_ABBREVIATION}|[^.!?])*+[.!?]\s+(?=[^a-z]*[A-Z])")
 _ENDS_UNSAID = re.compile(rf"{any_of(lambda language: language.speech.unsaid)}\W*$", re.IGNORECASE)
 _UNSAID_HINTS = tuple(
     hint for language in LANGUAGES.values() for hint in language.speech.unsaid_hints
@@ -100,15 +119,62 @@ def find_asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [match.span() for match in _ASIDE.finditer(text, start + 1, end - 1)]
 
 
-def tells_who_spoke(after: str) -> bool:
-    """Whether the text after a speech begins with a verb of saying and its subject.
+def tells_who_spoke(after: str, start: int = 0) -> bool:
+    """Whether what follows a speech, from a place on, begins with a verb of saying and its subject.
 
     Verbs with other senses count, too ("He began to pace the room.").
 
     >>> tells_who_spoke(" Holmes muttered."), tells_who_spoke(" He shook out his hat.")
     (True, False)
     """
-    return _SAY_FOLLOWS.match(after) is not None
+    return _SAY_FOLLOWS.match(after, start) is not None
+
+
+def find_tags(text: str, start: int, end: int) -> list[int]:
+    """Returns where in a text without marks words that tell who speaks follow speech.
+
+    >>> find_tags("“Where to? he asked, “and when?”", 1, 21)
+    [10]
+    """
+    return [
+        match.start()
+        for match in _TAG_INSIDE.finditer(text, start, end)
+        # "He turned, and seeing me, he said," may itself be told.
+        if match["pronoun"] is None or is_one_sentence(text, start, match.start())
+    ]
+
+
+def ends_in_tag(text: str) -> bool:
+    """Whether a text without a closing mark ends in words that tell who asked or cried out.
+
+    >>> ends_in_tag("“Where to? he asked."), ends_in_tag("“Where to? I asked him. He fled.")
+    (True, False)
+    """
+    return _TAG_AT_END.search(text) is not None
+
+
+def is_one_sentence(text: str, start: int, end: int) -> bool:
+    """Whether no sentence ends in a part of a text before its end.
+
+    >>> is_one_sentence("Come in, Mr. Bo!”", 0, 16), is_one_sentence("He rose. Come in!”", 0, 17)
+    (True, False)
+    """
+    return _ONE_SENTENCE.fullmatch(text, start, end) is not None
+
+
+def find_end_of_tag(text: str, start: int, end: int) -> int:
+    """Returns where speech may go on after words that tell who speaks, or 0.
+
+    >>> find_end_of_tag("“Go,” said he, and be quick.”", 5, 28)
+    15
+    """
+    tag = _SAY_FOLLOWS.match(text, start, end)
+    if not tag:
+        return 0
+    found = _END_OF_CLAUSE.match(text, tag.end(), end) or _END_OF_SENTENCE.match(
+        text, tag.end(), end
+    )
+    return found.end() if found else 0
 
 
 def classify_ranges(
