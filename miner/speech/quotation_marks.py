@@ -211,6 +211,14 @@ def find_directions(text: str, straight: Marks, curly: Marks) -> Iterator[tuple[
         elif match.lastgroup and not text[place - 1 : place].isdigit():
             opens = match.lastgroup == "open" or (match.lastgroup == "either" and not opens)
             yield place, opens
+        elif _is_inner(text, place, straight):
+            opens = True
+            yield place, opens
+
+
+def closes_inner(text: str, marks: Marks) -> bool:
+    """Whether a text ends in a mark that closes speech in speech, and in no other."""
+    return text[-1] in ('\u201d"' if marks.is_apostrophe else "\u2019'") and not text[-2].isalnum()
 
 
 def opens_word(text: str, index: int) -> bool:

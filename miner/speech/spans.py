@@ -12,9 +12,23 @@ from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.errors import InputError
 from miner.languages.language import Marks
 from miner.speech.kinds import UNSAID_KINDS, SpanKind
-from miner.speech.quotation_marks import Quoted, Scan, has_dash, is_dashed, may_hold_speech, scan
+from miner.speech.quotation_marks import (
+    Quoted,
+    Scan,
+    closes_inner,
+    has_dash,
+    is_dashed,
+    may_hold_speech,
+    scan,
+)
 from miner.speech.repairs import Fault, Reading, Repair, find_faults, may_go_on, mend, twin_of
-from miner.speech.speech import begins_letter, classify_ranges, fills_block, find_asides
+from miner.speech.speech import (
+    begins_letter,
+    classify_ranges,
+    fills_block,
+    find_asides,
+    tells_that_narrator_spoke,
+)
 from miner.speech.typography import Typography, infer_language
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
@@ -229,6 +243,13 @@ def _ranges_of_book(
             repairs += reading.repairs(block.chapter, block.index, faults)
         running = parts.left_open
         ranges = parts.ranges
+        if main and ranges and ranges[0].continues and ranges[0].closed:
+            previous = readings[position - 1].text
+            if closes_inner(previous, main) and tells_that_narrator_spoke(
+                reading.text, ranges[0].end
+            ):
+                # Somebody's tale has ended, and its last mark is missing.
+                ranges[0] = ranges[0]._replace(continues=False)
         if reading.edits:
             places = [(reading.place(part.start), reading.place(part.end)) for part in ranges]
             ranges = [

@@ -43,6 +43,11 @@ _TAG_AT_END = re.compile(
 _ABBREVIATION = rf"\b(?:{any_of(lambda language: language.speech.abbreviations)}|[A-Z])\."
 _ONE_SENTENCE = re.compile(rf"(?:{_ABBREVIATION}|[^.!?\u2026])*+[.!?\u2026]*[^\w\s]*\s*")
 _ADJUNCT = any_of(lambda language: language.speech.adjunct)
+_NARRATOR = re.compile(
+    rf"\b{any_of(lambda language: '|'.join(sorted(language.attribution.narrator)))}\b",
+    re.IGNORECASE,
+)
+_NARRATOR_AFTER = 3  # characters after a verb of saying in which its subject may be the narrator
 _END_OF_CLAUSE = re.compile(
     rf"(?:{_ABBREVIATION}|[^.!?;:,\u2014\u2013-]|-(?!-))*+(?:,\s+(?!{_ADJUNCT}\b)|[;:]\s+|[\u2014\u2013]|--)(?=[\W_]*\w)"
 )
@@ -175,6 +180,18 @@ def find_end_of_tag(text: str, start: int, end: int) -> int:
         text, tag.end(), end
     )
     return found.end() if found else 0
+
+
+def tells_that_narrator_spoke(text: str, start: int) -> bool:
+    """Whether words that tell who spoke follow from a place on, and name the narrator.
+
+    >>> [tells_that_narrator_spoke(text, 6) for text in ("“Why?” I asked.", "“Why?” said he.")]
+    [True, False]
+    """
+    tag = _SAY_FOLLOWS.match(text, start)
+    return (
+        tag is not None and _NARRATOR.search(text, start, tag.end() + _NARRATOR_AFTER) is not None
+    )
 
 
 def classify_ranges(
