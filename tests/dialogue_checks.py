@@ -5,6 +5,7 @@ from dataclasses import replace
 from helpers import NAMES, kind_of
 
 from miner.books.book import BlockKind
+from miner.speech.dialogues import decode_dialogues
 from miner.speech.spans import STORY_KINDS, Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -26,6 +27,21 @@ def check_spans(book, found):
         if block.kind is BlockKind.HEADING:
             assert [span.is_utterance for span in parts] == [False]
     assert all(span.is_utterance for span in found if span.continues)
+
+
+def check_narration(tagged):
+    """All narration of a dialogue is in one place of one of its turns, in order."""
+    places = {(item.span.paragraph, item.span.index): n for n, item in enumerate(tagged.spans)}
+    for dialogue in decode_dialogues(tagged):
+        first, last = dialogue.turns[0].spans[0], dialogue.turns[-1].spans[-1]
+        start, end = (places[span.paragraph, span.index] for span in (first, last))
+        printed = "".join(item.span.text for item in tagged.spans[start:end] if item.tag is Tag.O)
+        told = []
+        for turn in dialogue.turns:
+            told += [turn.before, *(text for _, text in turn.inside), turn.after]
+            at = [0, *(place for place, _ in turn.inside), len(turn.text)]
+            assert at == sorted(at)
+        assert "".join("".join(told[1:-1]).split()) == "".join(printed.split())
 
 
 def book_of(letters: str, words: dict[int, int] | None = None) -> TaggedBook:

@@ -46,7 +46,7 @@ def test_roles_alternate_and_turns_of_one_speaker_are_one_message(tmp_path):
 
 def test_narration_stands_between_asterisks_where_it_is_printed(tmp_path):
     silent = dict(TURNS[3], narration_before="", narration_after="—")
-    inside = [{"at": 5, "text": "—said Ann—,"}, {"at": 12, "text": "* * * She\n*laughed*:"}]
+    inside = [{"at": 5, "text": "—said Ann—,"}, {"at": 12, "text": "* * * She\n*laughed*—"}]
     broken = dict(TURNS[5], text="Six. Seven, eight.", narration_inside=inside)
     folder = written(tmp_path, "chat", book_of("1", [*TURNS[:3], silent, broken]), narration=True)
     (row,) = json_rows(folder / "chat.jsonl")
@@ -54,7 +54,7 @@ def test_narration_stands_between_asterisks_where_it_is_printed(tmp_path):
         "*It rained.* One. *said Ann.*",
         "*It rained.* Two. *said Bo.*\n*It rained.* Three. *said Bo.*",
         "Four.",
-        "*It rained.* Six. *said Ann,* Seven, *She laughed:* eight. *said Ann.*",
+        "*It rained.* Six. *said Ann,* Seven, *She laughed—* eight. *said Ann.*",
     ]
 
 

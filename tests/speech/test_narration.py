@@ -1,14 +1,18 @@
 """What is told between two utterances, and of which of them."""
 
 import re
+from itertools import cycle
 
 import pytest
+from dialogue_checks import check_narration
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from miner.speech.dialogues import decode_dialogues
 from miner.speech.kinds import SpanKind
 from miner.speech.narration import divide_narration
 from miner.speech.spans import Span
-from miner.speech.tags import Tag, TaggedBook, TaggedSpan
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 
 
 def spans_of(page):
@@ -81,6 +85,20 @@ def test_a_book_begins_and_ends_with_narration():
     first, said, *last = spans_of("It rained. “Come,” said Mara. She rose.\nIt was late.")
     assert divide_narration([first], None, said) == ("", "It rained.", "It rained.")
     assert divide_narration(last, said, None)[:2] == ("said Mara. She rose.", "It was late.")
+
+
+SAID = [tag for tag in Tag if tag is not Tag.O]
+PIECES = ["“So,”", "“No.”", " said Ann. ", " Bob cried: ", ", and he said—", "It rained.", "\n"]
+
+
+@given(st.lists(st.sampled_from(PIECES)), st.lists(st.sampled_from(SAID), min_size=1))
+@settings(max_examples=100, deadline=None)
+def test_all_narration_is_told_once(pieces, tags):
+    spans = spans_of("".join(pieces))
+    drawn = cycle(tags)
+    given_tags = repair_tags(next(drawn) if span.is_utterance else Tag.O for span in spans)
+    tagged = (TaggedSpan(*both) for both in zip(spans, given_tags, strict=True))
+    check_narration(TaggedBook("7", tuple(tagged)))
 
 
 def test_a_turn_keeps_what_is_told_before_inside_and_after_it():

@@ -1,7 +1,9 @@
 """From the bytes of a file to its spans, and the files that are refused."""
 
+from itertools import chain, cycle
+
 import pytest
-from dialogue_checks import check_spans
+from dialogue_checks import check_narration, check_spans
 from helpers import BOOKS, CORPUS, DATA, SAMPLE, cpu_seconds, needs_books
 from real import FILES, real_book, real_spans
 
@@ -128,6 +130,17 @@ def test_the_spans_of_a_novel_join_to_its_text_and_some_are_speech(file):
     check_spans(real_book(file), found)
     spoken = sum(len(span.text) for span in found if span.is_utterance)
     assert 0.15 < spoken / sum(len(span.text) for span in found) < 0.6
+
+
+@needs_books
+@pytest.mark.parametrize("file", FEW)
+def test_the_narration_of_a_novel_is_told_once(file):
+    if file not in FILES:
+        pytest.skip(f"no {file}")
+    found = real_spans(file).spans
+    tags = chain([Tag.B_START], cycle([Tag.B_OTHER, Tag.B_OTHER, Tag.I_OTHER]))
+    spans = (TaggedSpan(span, next(tags) if span.is_utterance else Tag.O) for span in found)
+    check_narration(TaggedBook("1", tuple(spans), ""))
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ many templates refuse or take at the beginning only.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,8 +27,8 @@ from miner.files import json_line
 
 FILES = {"chat.jsonl": "dialogues as messages, with their places and the personas of who speaks"}
 _PLACE = (*DIALOGUE, "chapter", "paragraph")
-_STOPS = ".,;:—–- "
-_LAST_DASH = re.compile(r" ?[—–-]+(?=[.,;:]?$)")
+_DASHES = "—–-"
+_STOPS = ",;:. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,9 @@ def _content(turn: Row) -> str:
 
 
 def _told(narration: str) -> str:
-    """Narration between asterisks, without the stops and dashes that belong to the speech."""
+    """Narration between asterisks, without the dashes around it and the stop of the speech."""
     told = " ".join(narration.replace("*", "").split()).lstrip(_STOPS)
-    told = _LAST_DASH.sub("", told)
+    if told.startswith(tuple(_DASHES)):  # "—dijo Ana—,"
+        stop = told[-1] if told.endswith(tuple(_STOPS)) else ""
+        told = told.removesuffix(stop).strip(_DASHES + " ") + stop
     return f"*{told}*" if any(map(str.isalnum, told)) else ""
