@@ -1,8 +1,8 @@
 """Trains the networks on the annotations: `python train.py --help`.
 
-There are four, each with a command: the tagger, the network of the speakers, the classifier of
-speech, and the model of where speech begins and ends. The first three are trained from annotations
-and books, or from a file of prepared examples alone, the last from annotations and books. Another
+There are five, each with a command: the tagger, the network of the speakers, the classifier of
+speech, the model of where speakers pause, and that of where speech begins and ends. The last is
+trained from annotations and books, the others also from a file of prepared examples alone. Another
 command makes an encoder for the tagger.
 
 A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
@@ -48,6 +48,7 @@ from miner.lab.app.plots import evaluation as plots
 from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.lab.learning.run_folder import RunFolder, partial_folder, run_folder
+from miner.lab.training import pauses as pause_training
 from miner.lab.training import segmentation
 from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
@@ -154,6 +155,15 @@ def speakers(**choices: Any) -> None:
 def speech(**choices: Any) -> None:
     """Train the classifier of what is speech, and write its weights with a record beside."""
     train_with(speech_training.SpeechTraining, speech_training.SpeechTrainer, choices)
+
+
+@main.command()
+@config_options(NetworkRun)
+@config_options(pause_training.PauseTraining)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def pauses(**choices: Any) -> None:
+    """Train where speakers pause, and write the weights with a record beside."""
+    train_with(pause_training.PauseTraining, pause_training.PauseTrainer, choices)
 
 
 @main.command()

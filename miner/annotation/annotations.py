@@ -545,4 +545,5 @@ def tag_annotations(annotated: AnnotatedBook) -> TaggedBook:
         end = start + len(text)
         spans.append(TaggedSpan(Span(*place, index, start, end, text, fact.kind), tag))
         index, start = index + 1, end
-    return TaggedBook(annotated.card.book, tuple(spans), annotated.source)
+    card = annotated.card
+    return TaggedBook(card.book, tuple(spans), annotated.source, card.language)

@@ -52,7 +52,8 @@ class Located:
             TaggedSpan(span, Tag.O if fact is None else next(tags))
             for span, fact in zip(self.book_spans.spans, self.facts, strict=True)
         )
-        return TaggedBook(self.annotated.card.book, spans, self.annotated.source)
+        card = self.annotated.card
+        return TaggedBook(card.book, spans, self.annotated.source, card.language)
 
 
 def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:

@@ -138,7 +138,9 @@ class MinedBook:
     @cached_property
     def tagged(self) -> TaggedBook:
         """All spans with their tags."""
-        return tagged_from_rows(self.id, self.rows("spans"), self.confidences, self.options.tagger)
+        language = self.entry["typography"]["language"]
+        rows, source = self.rows("spans"), self.options.tagger
+        return tagged_from_rows(self.id, rows, self.confidences, source, language)
 
     @property
     def spans(self) -> tuple[Span, ...]:

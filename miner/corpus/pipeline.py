@@ -229,7 +229,8 @@ def _finish(
     # A checkpoint has attributed its tags itself, because it revises them.
     given = tags if isinstance(tags, SpokenBook) else checked
     spoken = attribute_speakers(book_spans, given, lists, revise=False)
-    tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger)
+    language = book_spans.language
+    tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger, language)
     filtered = options.filter(decode_dialogues(tagged))
     rows = rows_of_book(
         book_spans.book,

@@ -249,7 +249,11 @@ def rows_from_lines(lines: bytes) -> list[Row]:
 
 
 def tagged_from_rows(
-    book: str, rows: Iterable[Row], confidences: Sequence[float | None], source: str
+    book: str,
+    rows: Iterable[Row],
+    confidences: Sequence[float | None],
+    source: str,
+    language: str = "",
 ) -> TaggedBook:
     """The tagged book that the rows of `spans` were made from."""
     spans = []
@@ -258,7 +262,7 @@ def tagged_from_rows(
         confidence = confidences[number] if confidences else None
         speaker = row["speaker"], row["speaker_confidence"], tuple(row["addressees"])
         spans.append(TaggedSpan(span, Tag(row["tag"]), confidence, *speaker))
-    return TaggedBook(book, tuple(spans), source)
+    return TaggedBook(book, tuple(spans), source, language)
 
 
 def span_from_row(row: Row) -> Span:

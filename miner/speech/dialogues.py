@@ -12,6 +12,7 @@ from itertools import compress, count, pairwise
 from typing import NamedTuple
 
 from miner.languages.registry import LANGUAGES
+from miner.speech.interruptions import join_speech
 from miner.speech.narration import Narration, divide_narration, join_narration
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags, transition_error
@@ -19,7 +20,6 @@ from miner.speech.wording import (
     clean_speech,
     complete_speech,
     drop_glosses,
-    join_speech,
     strip_marks,
 )
 
@@ -46,6 +46,7 @@ class Turn:
             nobody and two people talk, the other one.
         is_whole: whether it is all that its speaker says; False for one of several spans of a turn
             that `split_into_spans` made turns.
+        language: the code of its language, or "".
     """
 
     spans: tuple[Span, ...]
@@ -57,6 +58,7 @@ class Turn:
     is_whole: bool = True
     before: str = ""
     after: str = ""
+    language: str = ""
 
     @property
     def quoted_text(self) -> str:
@@ -76,7 +78,7 @@ class Turn:
         >>> Turn((span,)).text
         'I will come.'
         """
-        text = clean_speech(join_speech(self._parts, self.between))
+        text = clean_speech(join_speech(self._parts, self.between, self.language))
         return complete_speech(text) if self.is_whole else text
 
     @property
@@ -188,6 +190,7 @@ def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
             tuple(dict.fromkeys(one for item in items for one in item.addressees)),
             before=before.opening if opens else before.before,
             after=after.after,
+            language=tagged.language,
         )
         if opens:
             found.append([])

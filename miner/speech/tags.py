@@ -85,11 +85,12 @@ class TaggedSpan:
 
 @dataclass(frozen=True, slots=True)
 class TaggedBook:
-    """All spans of a book with their tags, in reading order. `source` names their file."""
+    """All spans of a book with their tags, in reading order."""
 
     book: str
     spans: tuple[TaggedSpan, ...]
-    source: str = ""
+    source: str = ""  # the name of their file
+    language: str = ""  # the code of the language; "" where it is not known
 
 
 class Tagger(Protocol):

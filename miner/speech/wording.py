@@ -9,7 +9,7 @@ speech is an editor's gloss, a footnote or a narrator's aside, so all of it goes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 # "[sic]", "[1]", "[*]", "[Greek: logos]", "[He sighed.]", with the space before it. Letters that an
 # editor supplied to a word stay: "[ex]change".
@@ -36,19 +36,14 @@ _MARKS = {  # quotation marks by kind; a single mark may be an apostrophe, and s
 _MARK = re.compile(r"[“”„«»‹›\"]")
 _OPENS = "“„«‹"  # by shape, where the place does not tell
 _BEFORE_WORDS = " “„«‹»›\"‘'([¿¡—–―-"  # what stands before a mark that opens, beside the start
+# "He says ‘go,’": the tag's comma inside the marks of a nested quotation
+_COMMA_IN_MARKS = re.compile(r"(?<=\w)[,;](?=[’'”\"»]+$)")
 _BEFORE_CAPITAL = '“„«"(¿¡'
 # Marks that open speech, and the marks that may close it. Any other mark at either end belongs to
 # the words: the apostrophe of "’Tis", a nested mark, the dash of a speech that is cut short.
 _CLOSERS = {"“": '”“"', '"': '"”', "„": '“”"', "«": "»", "»": "«", "‘": "’'", "'": "'’", "‚": "‘’'"}
 _CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
 _DASHES = "—–―-"
-# What may stand between the end of a sentence of narration and the speech after it.
-_AFTER_STOP = _DASHES + " \n\t)]_*"
-_ENDS_SENTENCE = (".", "!", "?", ":")
-# Spanish and Hungarian: "—Ven —dijo Ana—, que es tarde."
-_STOP_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;:])\s*$")
-_CLAUSE_END = re.compile(r"[,;:.!?—]")
-_FEW = 3  # words of a clause; "Yes", "Mr. Flask" have fewer, and a comma stands after them
 
 
 def _has_any(text: str, signs: Iterable[str]) -> bool:
@@ -88,8 +83,8 @@ def clean_speech(text: str) -> str:
 def complete_speech(text: str) -> str:
     """Returns a whole speech with a capital and a full stop, which the tag beside it replaced.
 
-    A speech that begins with an apostrophe or dots stays small. One that ends with another stop, a
-    dash or a quotation mark stays as it ends.
+    A speech that begins with an apostrophe or dots stays small. One that ends with another stop or
+    a dash stays as it ends. So does one that ends with a nested quotation, but for its comma.
 
     >>> complete_speech("so it is,")
     'So it is.'
@@ -97,6 +92,7 @@ def complete_speech(text: str) -> str:
     start = len(text) - len(text.lstrip(_BEFORE_CAPITAL))
     if text[start : start + 1].islower():
         text = text[:start] + text[start].upper() + text[start + 1 :]
+    text = _COMMA_IN_MARKS.sub(".", text)
     bare = text.rstrip(" ,;")
     return bare + "." if bare[-1:].isalnum() else text if bare else ""
 
@@ -147,53 +143,6 @@ def strip_marks(text: str) -> str:
         # The utterance opens with a dash, or goes on after an aside. It may still end in a mark.
         return _CLOSING.sub("", text.lstrip(_DASHES)).strip()
     return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
-
-
-def join_speech(parts: Sequence[str], between: Sequence[str] = ()) -> str:
-    """Returns the parts of a speech that narration interrupts, as one text.
-
-    One space stands between two parts. The comma before "said Ann" may be the author's or stand for
-    a full stop, and the narration shows which. If it ends a sentence, so did the speech before it,
-    unless the speech goes on with a small letter. If a semicolon ends the narration, it stands
-    between clauses of the speech. Otherwise the comma stays. In languages that print the comma or
-    the stop after the mark or the dash, it is in the narration and is put back.
-
-    >>> join_speech(["It rains,", "Come in."], [" said Ann. "])
-    'It rains. Come in.'
-    >>> join_speech(["I think,", "that it rains."], [" said Ann, "])
-    'I think, that it rains.'
-    >>> join_speech(["I am not sorry,", "but go."], [" said Ann; "])
-    'I am not sorry; but go.'
-    >>> join_speech(["Ven", "que es tarde."], ["—dijo Ana—, "])
-    'Ven, que es tarde.'
-    """
-    if not between:
-        return " ".join(parts).strip()
-    joined = [parts[0]]
-    for narration, part in zip(between, parts[1:], strict=True):
-        joined[-1] = _end_before(joined[-1], narration, part)
-        is_begun = joined[-1].endswith(".") and not joined[-1].endswith("..")
-        joined.append(part[:1].upper() + part[1:] if is_begun and narration.strip() else part)
-    return " ".join(joined).strip()
-
-
-def _end_before(part: str, narration: str, following: str) -> str:
-    """Returns a part of a speech with the stop that it has before the part that follows."""
-    if not part.endswith(",") and not part[-1:].isalnum():
-        return part
-    bare = narration.rstrip(_AFTER_STOP)
-    first = next(filter(str.isalnum, following), "")
-    if first.isupper() and bare.endswith(_ENDS_SENTENCE):
-        return part.removesuffix(",") + "."
-    is_outside = narration.startswith(",")  # German: "Ja«, sagte er, »dass"
-    if bare.endswith(";") and (is_outside or part.endswith(",")):
-        bare = part.removesuffix(",")
-        is_clause = len(_CLAUSE_END.split(bare)[-1].split()) >= _FEW
-        return bare + (";" if is_clause else ",")
-    if part.endswith(","):
-        return part
-    closing = _STOP_AFTER_DASH.search(narration)
-    return part + (closing[1] if closing else "," if is_outside and bare.endswith(",") else "")
 
 
 def is_unclosed(text: str) -> bool:

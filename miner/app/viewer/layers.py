@@ -345,7 +345,7 @@ def build_layers(
     book = book_spans.book
     if annotations is None:
         plain = (
-            _layer(book, name, speak(book_spans, tagger.tag(book_spans), characters))
+            _layer(book_spans, name, speak(book_spans, tagger.tag(book_spans), characters))
             for name, tagger in taggers
         )
         return LayeredBook(book, tuple(plain))
@@ -364,7 +364,7 @@ def build_layers(
     mixed = replace(book_spans, spans=spans)
     for name, tagger in taggers:
         tagged = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        layers.append(_layer(book, name, speak(mixed, tagged, characters), gold))
+        layers.append(_layer(mixed, name, speak(mixed, tagged, characters), gold))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
@@ -429,9 +429,12 @@ def name_layers(labels: Iterable[str]) -> list[str]:
     return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
 
 
-def _layer(book: Book, name: str, spoken: SpokenBook, gold: TaggedBook | None = None) -> Layer:
+def _layer(
+    book_spans: BookSpans, name: str, spoken: SpokenBook, gold: TaggedBook | None = None
+) -> Layer:
     """The layer of a tagger."""
-    tagged = TaggedBook(book.id, spoken.spans, name)
+    book = book_spans.book
+    tagged = TaggedBook(book.id, spoken.spans, name, book_spans.language)
     chapters = number_chapters(tagged, gold)
     return Layer(name, False, chapters, _dialogue_rows(book, tagged, spoken), list_cast(spoken))
 
