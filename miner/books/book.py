@@ -41,12 +41,15 @@ class Block:
         chapter: counts from 1; 0 before the first heading.
         kind: what the block is on the page.
         text: with single spaces; only verse keeps its line breaks.
+        lead: the words at its start that the page sets apart, by italics, small capitals or the
+            like; "" if there are none or many.
     """
 
     index: int
     chapter: int
     kind: BlockKind
     text: str
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,6 @@ class Book:
 _LINKED = 0.6  # share of links from which a text block is an entry of a table of contents
 _WIDEST_VERSE = 70  # characters; longer lines are no verse
 _SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
-_SPEECH = re.compile(r"[\"'“‘«„].*[\"'”’»“]")
 _LONGEST_TITLE = 25  # characters of a paragraph like "TABLE OF CONTENTS"
 _FEWEST_LINES = 3  # short paragraphs in a row from which a blockquote is verse
 _LETTER_OPENING = re.compile(
@@ -152,7 +154,7 @@ def _blocks(text_blocks: Sequence[TextBlock]) -> tuple[Block, ...]:
     for index, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):
         chapter += index in starts
         text = text_block.text if kind is BlockKind.VERSE else text_block.text.replace("\n", " ")
-        blocks.append(Block(index, chapter, kind, text))
+        blocks.append(Block(index, chapter, kind, text, text_block.lead))
     return tuple(blocks)
 
 
@@ -250,20 +252,13 @@ def _kind(text_block: TextBlock) -> BlockKind:
         # Prose that keeps its printed lines begins most of them with a small letter.
         n_lower = sum(line[0].islower() for line in lines)
         is_narrow = max(map(len, lines)) <= _WIDEST_VERSE and n_lower < len(lines) / 3
-        if is_narrow and not _is_dialogue(lines):
+        if is_narrow:
             return BlockKind.VERSE
     if looks_like_heading(text, text_block.bold):
         return BlockKind.HEADING
     if text_block.region == "blockquote" and _LETTER_OPENING.match(text):
         return BlockKind.LETTER
     return BlockKind.PARAGRAPH
-
-
-def _is_dialogue(lines: Sequence[str]) -> bool:
-    """Whether all lines are sentences, and at least two of them are quoted speech."""
-    return sum(bool(_SPEECH.match(line)) for line in lines) >= 2 and all(
-        line.endswith(_SENTENCE_ENDS) for line in lines
-    )
 
 
 def _contents_tables(text_blocks: Sequence[TextBlock]) -> set[int]:

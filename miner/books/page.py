@@ -21,10 +21,13 @@ from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
 from miner.books.book_file import DecodedText, clean_line
+from miner.books.lines import find_paragraphs
 from miner.errors import InputError
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
+# Stands behind the first words of a block or line if an element sets them apart from the rest.
+_LEAD = "\ue002"
 # Stands behind a drop cap until the cap is joined to the rest of its word.
 _CAP = "\ue001"
 
@@ -73,6 +76,7 @@ _DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first
 _GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{{1,4}}\b)")
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+_LONGEST_LEAD = 40  # characters of words that are set apart: the name before a speech
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 # Limits on what is parsed: memory grows with the tags, and the stack with their depth.
 MOST_TAGS = 1_500_000
@@ -96,6 +100,7 @@ class TextBlock:
     link_share: float  # share of the characters that are links within the page, 0 to 1
     bold: bool  # whether all of it is bold or big
     preformatted: bool  # whether it stood in a <pre>
+    lead: str = ""  # the words at its start that italics, small capitals or the like set apart
 
 
 @dataclass(slots=True)
@@ -316,7 +321,21 @@ class _Walk:
             link += 1
         if name in ("b", "strong", "big"):
             bold += 1
+        n_parts, is_first = len(self.parts), self._is_at_start()
         self.visit(tag, region, level, link, bold, preformatted)
+        if is_first and name not in ("a", "sup"):
+            self._end_lead(n_parts)
+
+    def _is_at_start(self) -> bool:
+        """Whether no text stands before this place in its block or line."""
+        last = next((part for part in self.parts[-2:][::-1] if not part.isspace()), "")
+        return not self.parts or last.endswith(BREAK)
+
+    def _end_lead(self, n_parts: int) -> None:
+        """Marks the end of the words since a place, if they are few."""
+        n_characters = sum(map(len, self.parts[n_parts : n_parts + _LONGEST_LEAD]))
+        if 0 < n_characters <= _LONGEST_LEAD >= len(self.parts) - n_parts:
+            self.parts.append(_LEAD)
 
     def _is_within_book(self, href: str) -> bool:
         path = href.partition("#")[0]
@@ -386,21 +405,41 @@ def divide_text(
         text = _INVISIBLE.sub("", text)
     text = clean_line(text)
     share = min(n_linked / len(text), 1.0) if text else 0.0
-    if text and BREAK not in text:
-        pieces = [text]
+    if text and BREAK not in text and _LEAD not in text:
+        pieces = [(text, "")]
     else:
-        pieces = []
-        for piece in _BREAKS.split(text):
-            lines = [line.strip() for line in piece.split(BREAK)]
-            pieces.append("\n".join(line for line in lines if line))
+        is_prose = not level and region in ("", "blockquote")
+        pieces = [
+            paragraph for piece in _BREAKS.split(text) for paragraph in _paragraphs(piece, is_prose)
+        ]
     found = [
-        TextBlock(clean, level, region, tag, share, bold, preformatted) for clean in pieces if clean
+        TextBlock(clean, level, region, tag, share, bold, preformatted, lead)
+        for clean, lead in pieces
     ]
     region = region if region in ("licence", "note") else "footnote"
     for note in notes:
         clean = " ".join(note.replace(BREAK, " ").split())
         found.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
     return found
+
+
+def _paragraphs(text: str, is_prose: bool) -> list[tuple[str, str]]:
+    """The paragraphs of a text, each with the words at its start that are set apart."""
+    lines: list[str] = []
+    leads: list[str] = []
+    for line in text.split(BREAK):
+        lead, _, rest = line.partition(_LEAD)
+        if clean := " ".join((lead + rest).replace(_LEAD, "").split()):
+            lines.append(clean)
+            leads.append(lead.strip() if _LEAD in line else "")
+    starts = find_paragraphs(lines, leads) if is_prose else [0]
+    joint = "\n" if len(starts) == 1 else " "
+    ends = [*starts[1:], len(lines)]
+    return [
+        (joint.join(lines[start:end]), leads[start])
+        for start, end in zip(starts, ends, strict=True)
+        if lines
+    ]
 
 
 def _region(tag: Tag, name: str, region: str) -> str:

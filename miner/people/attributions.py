@@ -88,9 +88,13 @@ def find_attributions(
     text, at = paragraph.text, 0
     ends = [start for start, _ in paragraph.utterances[1:]] + [len(text)]
     for (start, end), following in zip(paragraph.utterances, ends, strict=True):
-        if at or text[:start].strip():
+        if paragraph.head:
+            leading = _find_head(paragraph.head, mentions)
+        elif at or text[:start].strip():
             leading = _find_leading(text, at, start, mentions)
             leading = _together(text, leading, mentions)
+        elif before and before.head:
+            leading = _find_head(before.head, mentions_before)
         elif before:
             leading = _find_leading(before.text, 0, len(before.text), mentions_before)
             leading = _together(before.text, leading, mentions_before)
@@ -100,6 +104,14 @@ def find_attributions(
         found.append(Attribution(_together(text, trailing, mentions), leading))
         at = end
     return found
+
+
+def _find_head(head: str, mentions: Sequence[Mention]) -> Mention:
+    """Returns the speaker whom a scene that is set as a play names at the start of a speech."""
+    named = mentions_between(mentions, 0, len(head))
+    if len(named) == 1 and named[0].end == len(head):
+        return named[0]
+    return _group(0, len(head), head.casefold())
 
 
 class _Clause(NamedTuple):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from miner.books.book import BlockKind
 from miner.languages.registry import LANGUAGES, any_of
+from miner.speech.scripts import find_heads
 from miner.speech.spans import BookSpans
 
 
@@ -150,6 +151,7 @@ class Paragraph:
     # is not to be tagged
     spans: tuple[int, ...]
     is_heading: bool = False  # whether it is a heading
+    head: str = ""  # the name at its start that heads a speech, in a scene set as a play
 
     @property
     def narration(self) -> str:
@@ -176,6 +178,7 @@ def join_spans(book_spans: BookSpans) -> tuple[Paragraph, ...]:
 
 def _join(book_spans: BookSpans) -> list[Paragraph]:
     headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
+    heads = find_heads(book_spans.book.blocks)
     found: list[Paragraph] = []
     for index, group in groupby(enumerate(book_spans.spans), key=lambda item: item[1].paragraph):
         items = list(group)
@@ -189,6 +192,7 @@ def _join(book_spans: BookSpans) -> list[Paragraph]:
                 tuple((span.start - first.start, span.end - first.start) for _, span in said),
                 tuple(number for number, _ in said),
                 index in headings,
+                heads[index].name if index in heads else "",
             )
         )
     return found
@@ -258,7 +262,7 @@ class Name:
     end: int  # the character after the last. A possessive ending is left out.
     form: Form  # the titles and the words
     in_speech: bool = False  # whether it stands in an utterance
-    says: bool = False  # whether a verb of saying stands beside it, in narration
+    says: bool = False  # whether narration has a verb of saying beside it, or it heads a speech
     called: bool = False  # whether an utterance calls somebody by it
 
 
@@ -485,7 +489,8 @@ def _with_speech(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> Iter
         if position < len(utterances) and utterances[position][0] <= name.start:
             yield replace(name, in_speech=True, called=_is_called(text, name))
         else:
-            yield replace(name, says=_is_beside_say(text, name))
+            says = name.end == len(paragraphs[name.paragraph].head) or _is_beside_say(text, name)
+            yield replace(name, says=says)
 
 
 def _is_called(text: str, name: Name) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -22,6 +22,7 @@ from miner.speech.quotation_marks import (
     scan,
 )
 from miner.speech.repairs import Fault, Reading, Repair, find_faults, may_go_on, mend, twin_of
+from miner.speech.scripts import find_speeches
 from miner.speech.speech import (
     begins_letter,
     classify_ranges,
@@ -110,7 +111,7 @@ class QuotedRange(NamedTuple):
     end: int  # the character after the last, the closing mark included
     closed: bool  # whether it has a closing mark
     continues: bool = False  # whether it continues from the block before
-    # whether `segmentation` found it and no pair of marks
+    # whether `segmentation` or `scripts` found it and no pair of marks
     is_segmented: bool = False
     told: tuple[tuple[int, int], ...] = ()  # the places of the narrator's words inside the marks
 
@@ -122,8 +123,9 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     its text. A heading is one span of narration.
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
-    ranges, repairs = _ranges_of_book(blocks, typography)
-    quoted = _cut(blocks, ranges, typography)
+    scripts = _ranges_of_scripts(blocks)
+    ranges, repairs = _ranges_of_book(blocks, typography, scripts)
+    quoted = _cut(blocks, ranges, typography, scripts)
     letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
     # The kind of the range that the last block left open; None if it left none open.
@@ -136,7 +138,9 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
         outer = last if ranges[0].continues else None
         runs_on = SpanKind.LETTER if position in letters else outer
         kinds = classify_ranges(block, [part[:2] for part in ranges], runs_on, thoughts)
-        if block.kind is BlockKind.PARAGRAPH:
+        if block.index in scripts:
+            kinds = [SpanKind.UTTERANCE] * len(ranges)
+        elif block.kind is BlockKind.PARAGRAPH:
             # What `segmentation` found is speech, or somebody thinks it.
             kinds = [
                 SpanKind.UTTERANCE if part.is_segmented and kind is not SpanKind.THOUGHT else kind
@@ -202,8 +206,18 @@ def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool
     return fills_block(block.text, ranges[0].start, ranges[0].end)
 
 
+def _ranges_of_scripts(blocks: Sequence[Block]) -> dict[int, list[QuotedRange]]:
+    """Returns the speech of the blocks of scenes that are set as a play, by their index."""
+    return {
+        index: [QuotedRange(*speech[:2], True, is_segmented=True, told=speech.directions)]
+        if speech
+        else []
+        for index, speech in find_speeches(blocks).items()
+    }
+
+
 def _ranges_of_book(
-    blocks: Sequence[Block], typography: Typography
+    blocks: Sequence[Block], typography: Typography, scripts: Mapping[int, list[QuotedRange]]
 ) -> tuple[list[list[QuotedRange]], list[Repair]]:
     """Returns the quoted ranges of each block, and the repairs of wrong marks."""
     found: list[list[QuotedRange]] = []
@@ -219,9 +233,9 @@ def _ranges_of_book(
     running: Marks | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one
     for position, (block, reading) in enumerate(zip(blocks, readings, strict=True)):
-        if block.kind not in SPOKEN_KINDS:
+        if block.kind not in SPOKEN_KINDS or block.index in scripts:
             running = None
-            found.append([])
+            found.append(scripts.get(block.index, []))
             continue
         read = partial(
             _quoted_ranges, typography=typography, running=running, runs_through=position <= through
@@ -325,7 +339,10 @@ def _quoted_ranges(
 
 
 def _cut(
-    blocks: Sequence[Block], quoted: Sequence[list[QuotedRange]], typography: Typography
+    blocks: Sequence[Block],
+    quoted: Sequence[list[QuotedRange]],
+    typography: Typography,
+    scripts: Container[int],
 ) -> list[list[QuotedRange]]:
     """Returns the quoted ranges of each block with the speech that no pair of marks shows.
 
@@ -336,7 +353,7 @@ def _cut(
     found = list(quoted)
     read, others = list[int](), list[str]()
     for position, block in enumerate(blocks):
-        if block.kind not in SPOKEN_KINDS:
+        if block.kind not in SPOKEN_KINDS or block.index in scripts:
             continue
         if (typography.dash and may_hold_speech(block.text)) or (are_inside and quoted[position]):
             read.append(position)

@@ -105,6 +105,8 @@ _REACH = 50  # characters before a mark in which its announcement is looked for
 _NEAR = 200  # characters beside a mark in which writing is announced
 _LONGEST_SALUTATION = 60  # characters
 _MARKS = "\"'“”‘’«»„‚「」『』_* \n"
+_NEW_SENTENCE = re.compile(r"\W*[A-Z\u00c0-\u00dd]")
+_DASHES = ("—", "–", "--")
 _STOPS = ",.!?;:…—–-。！？，、；："
 
 _ASIDE = re.compile(
@@ -215,15 +217,21 @@ def classify_ranges(
     for number, (start, end, *_) in enumerate(ranges):
         following = ranges[number + 1][0] if number + 1 < len(ranges) else len(text)
         before, after = text[position:start], text[end:following]
+        last = text[max(0, position - _NEAR) : position]
         if not number and runs_on is not None:
             kind = runs_on
         elif (
             kinds
             and _goes_on(before)
             and not (kinds[-1] is SpanKind.THOUGHT and _ALOUD.search(before))
-            and (kinds[-1] is SpanKind.UTTERANCE or not tells_who_spoke(after))
+            and (
+                kinds[-1] is SpanKind.UTTERANCE
+                or not (tells_who_spoke(after) or _ends_apart(last, before))
+            )
         ):
             kind = kinds[-1]  # “Remember,” she wrote, “that ...”
+        elif kinds[-1:] == [SpanKind.UTTERANCE] and _is_beat(last, before, text[start:end]):
+            kind = SpanKind.UTTERANCE  # “I thought”—he put down the hammer—“that it held.”
         else:
             kind = _kind_of(before, text[start:end].strip(_MARKS), after, thoughts)
         kinds.append(kind)
@@ -238,6 +246,24 @@ def _goes_on(before: str) -> bool:
         or _WRITE_FOLLOWS.match(before, 0, _NEAR)
         or _THINK_FOLLOWS.match(before)
     )
+
+
+def _ends_apart(quoted: str, after: str) -> bool:
+    """Whether what follows a quotation is a sentence of its own: “Take this.” The clerk wrote."""
+    ends = quoted.rstrip(_MARKS)
+    return ends.endswith(".") and not ends.endswith("..") and bool(_NEW_SENTENCE.match(after))
+
+
+def _is_beat(spoken: str, before: str, quoted: str) -> bool:
+    """Whether the narration between two ranges breaks one sentence, by dashes in or beside marks.
+
+    >>> _is_beat("“You saw it—”", " she let go ", "“—as I did.”")
+    True
+    """
+    goes_on = quoted.lstrip(_MARKS)
+    if _INTERRUPTED.fullmatch(before):
+        return goes_on[:1].islower()
+    return spoken.rstrip(_MARKS).endswith(_DASHES) and goes_on.startswith(_DASHES)
 
 
 def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
@@ -267,6 +293,8 @@ def fills_block(text: str, start: int, end: int) -> bool:
 def _kind_of(before: str, quoted: str, after: str, thoughts: bool) -> SpanKind:
     """Returns the kind of quoted text that continues nothing."""
     before = before[-_REACH:].rstrip()
+    if _ends_apart(quoted, after):
+        after = ""
     if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
         return SpanKind.OTHER
     if (

@@ -172,6 +172,32 @@ def test_an_anchor_between_two_words_does_not_join_them():
     ]
 
 
+@pytest.mark.parametrize(
+    ("body", "lead"),
+    [
+        ('<p><span class="smcap">Ann.</span> Is it in?</p>', "Ann."),
+        ("<p>\n<i>Ann</i> (<i>aside</i>). Is it in?</p>", "Ann"),
+        ('<p><span class="x"><b>Ann</b>, aside.</span> Is it in?</p>', "Ann"),
+        ("<p>Ann. <i>Is</i> it in?</p>", ""),
+        (f"<p><i>{'Is it in? ' * 9}</i> Ann</p>", ""),
+        ('<p><a href="#ann">Ann.</a> Is it in?</p>', ""),
+    ],
+)
+def test_few_words_set_apart_at_the_start_are_kept_apart(body, lead):
+    (block,) = text_blocks(body)
+    assert block.lead == lead
+    assert block.text.isprintable()
+
+
+def test_lines_of_talk_are_text_blocks_and_lines_of_verse_are_one():
+    talk = "<p>“Is it in?” said Ann.<br>\n“Not yet.”<br><i>Bo.</i> said nothing.</p>"
+    assert texts(talk) == ["“Is it in?” said Ann.", "“Not yet.”", "Bo. said nothing."]
+    assert [block.lead for block in text_blocks(talk)] == ["", "", "Bo."]
+    verse = "<p>“Is it in,” said Ann,<br>“The ferry?”</p>"
+    assert texts(verse) == ["“Is it in,” said Ann,\n“The ferry?”"]
+    assert len(texts(talk.replace("<p>", "<p class='poem'>"))) == 1
+
+
 def test_a_note_within_a_sentence_comes_after_it():
     found = text_blocks(
         "<p>The house [Footnote: Now an\ninn.] was cold. [Footnote 2: Very.]</p><p>On.</p>"

@@ -60,6 +60,23 @@ def test_each_cue(texts, cue, person):
     assert scene.shown(clues.cue(cue)) == person
 
 
+@pytest.mark.parametrize(
+    ("text", "head", "person"),
+    [
+        ("Mara. “Come.” (Aloud.) “No.”", "Mara", "Mara"),
+        ("MR. BELL (rising): “Come.” “No.”", "MR. BELL", "Mr. Bell"),
+        ("2ND FERRYMAN. “Come.” “No.”", "2ND FERRYMAN", "2nd ferryman"),
+    ],
+)
+def test_the_name_that_heads_a_speech_speaks_all_of_it(text, head, person):
+    scene = Scene(*CAST, text)
+    chapter = scene.chapter
+    headed = replace(chapter.paragraphs[-1], head=head)
+    found = find_clues(replace(chapter, paragraphs=(*chapter.paragraphs[:-1], headed)))
+    scene.chapter = found.chapter
+    assert [scene.shown(clue.tag) for clue in found.clues[4:]] == [person] * 2
+
+
 def test_who_is_said_to_speak_does_not_act_after_it():
     _, (clues,) = clues_of("“Come,” said Mara, smiling.")
     assert clues.cue(Cue.ACTS_AFTER) is None

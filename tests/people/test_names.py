@@ -16,6 +16,14 @@ def test_a_name_has_a_capital_inside_sentences():
     assert names_in("The ferry left. Then Mara waved, and Tobin with her.") == ["Mara", "Tobin"]
 
 
+def test_a_name_that_heads_a_speech_says_it():
+    (paragraph,) = paragraphs_of("MARA (to Tobin). “Come.”")
+    names = find_names(
+        [replace(paragraph, head="MARA"), *paragraphs_of("“Well, Mara!” She met Tobin.")]
+    )
+    assert [name.says for name in names] == [True, False, False, False]
+
+
 def test_a_word_that_also_stands_in_small_letters_needs_more_capitals():
     small = "We will, she will, they will, you will go. "
     assert names_in(small * 9 + "Then Will sat.") == []

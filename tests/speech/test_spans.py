@@ -90,6 +90,20 @@ def test_a_tag_breaks_a_speech_in_two():
     assert not (tag.quoted or one.continues or two.continues)
 
 
+def test_a_scene_set_as_a_play_is_speech_without_names_and_directions():
+    scene = ["ANN. Is it “in”?", "BO (rowing). Not yet. (Stops.) Now.", "[Exit ANN.", "ANN. Ah!"]
+    assert said("They acted it.", *scene, "“Well?” said Mr. Bell.") == [
+        "Is it “in”?",
+        "Not yet.",
+        "Now.",
+        "Ah!",
+        "“Well?”",
+    ]
+    assert (
+        said(*["The Cat: “Is it in?”", "Ann: “No, sir.”"] * 2) == ["“Is it in?”", "“No, sir.”"] * 2
+    )
+
+
 def test_headings_are_narration_and_captions_footnotes_and_contents_have_no_spans():
     beside = [
         (kind, "“Is it far?”")

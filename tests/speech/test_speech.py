@@ -56,6 +56,9 @@ SPEECH = [
     ("Der Wirt, den er freundlich dachte, ", "Das Seil ist naß und alt", ", sagte er."),
     ("", "La corde est mouillée,", " me dit-elle."),
     ("", "La cuerda está mojada", ". Pensaba en otra cosa."),
+    # a sentence of writing or thinking of its own after it
+    ("She gave him the slate. ", "Put it down.", " Bo wrote."),
+    ("She gave him the slate. ", "Do the sum.", " Bo thought long."),
     # tags with words that also tell of writing
     ("", "Sit,", " he said, “and rest.”"),
 ]
@@ -103,6 +106,25 @@ NO_SPEECH = [
 @pytest.mark.parametrize(("before", "quoted", "after"), SPEECH)
 def test_speech(before, quoted, after):
     assert verdicts(f"{before}“{quoted}”{after}")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“If I had known”—she took the oar—“that it leaked.”",
+        "“You might have known—” she took the oar “—as I did.”",
+        "“You might have known--” she took the oar. “--as I did.”",
+    ],
+)
+def test_the_halves_of_a_sentence_that_an_action_breaks_are_both_speech(text):
+    assert verdicts(text) == [True, True]
+
+
+def test_words_lifted_out_between_dashes_are_no_speech():
+    assert verdicts("They called it “the bell”—it was a pan—“of the river” and went.") == [
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(("before", "quoted", "after"), NO_SPEECH)
