@@ -97,7 +97,7 @@ def _stop_between(words: str, stop: str, narration: str, after: str, language: s
     if stop in (",", ";", "") and _ends_sentence(narration, after, language):
         return "."
     told = narration.rstrip(_AFTER_STOP)
-    is_outside = narration.startswith(",")  # German: "Ja«, sagte er, »dass"
+    is_outside = narration.startswith(",")
     if told.endswith((";", ":")) and (is_outside or stop == ","):
         is_clause = len(_CLAUSE_END.split(words)[-1].split()) >= _FEW
         return told[-1] if is_clause else ","
@@ -111,7 +111,9 @@ def _stop_between(words: str, stop: str, narration: str, after: str, language: s
         return "," if is_printed else _DASHES[0]
     model = pause_model_of(language)
     if model is None:
-        return stop or ("," if is_outside and told.endswith(",") else "")
+        # German: "Ja«, sagte er, »dass"; Spanish: "—Ven —dijo Ana,— que es tarde."
+        is_told = is_outside or narration.lstrip().startswith(_CLOSING_DASH)
+        return stop or ("," if is_told and told.endswith(",") else "")
     sure = _SURE if is_printed else _SURE_UNPRINTED
     return "," if model.probability(words, after) >= sure else ""
 

@@ -84,6 +84,7 @@ SPANS = {
     "Italian": ("", "— Vieni,| — disse Bo. — |È tardi.", "Vieni. È tardi."),
     "Spanish": ("", "—Ven |—dijo Bo—. |Es tarde.", "Ven. Es tarde."),
     "Spanish clause": ("", "—Ven |—dijo Bo—, |que es tarde.", "Ven, que es tarde."),
+    "Spanish comma inside": ("es", "—Ven |—dijo Bo,— |que es tarde.", "Ven, que es tarde."),
     "Spanish colon": ("", "—Te lo digo |—dijo Bo—: |ven.", "Te lo digo: ven."),
     "Spanish question": ("", "—Ven |—dijo Bo—. |¿Vienes?", "Ven. ¿Vienes?"),
     "Hungarian clause": ("", "– Gyere, |– mondta Bo –, |késő van.", "Gyere, késő van."),
