@@ -59,29 +59,31 @@ def join_speech(parts: Sequence[str], between: Sequence[str] = (), language: str
     """
     if not between:
         return " ".join(parts).strip()
-    joined = parts[0]
+    joined = [parts[0]]
     for narration, part in zip(between, parts[1:], strict=True):
-        is_told = bool(narration.strip())
-        joined = _join(joined, narration, part, language) if is_told else f"{joined} {part}"
-    return joined.strip()
+        if narration.strip():
+            joined[-1:] = _join(joined[-1], narration, part, language)
+        else:
+            joined.append(f" {part}")
+    return "".join(joined).strip()
 
 
-def _join(before: str, narration: str, after: str, language: str) -> str:
-    """Returns what is said before and after some narration, as one text."""
+def _join(before: str, narration: str, after: str, language: str) -> tuple[str, str]:
+    """Returns what is said before and after some narration, with what belongs between the two."""
     dash = _OPENING_DASH.match(after)
     if before.endswith(_CLOSING_DASH):
         if dash:
-            return before + after[dash.end() :]
-        return f"{before}{' ' if _ends_sentence(narration, after, language) else ''}{after}"
+            return before, after[dash.end() :]
+        return before, f" {after}" if _ends_sentence(narration, after, language) else after
     if dash:
-        return before.removesuffix(",") + after
+        return before.removesuffix(","), after
     found = _LAST_STOP.search(before)
     words, stop, marks = (before[: found.start()], *found.groups()) if found else (before, "", "")
     if stop or words[-1:].isalnum():
         stop = _stop_between(words, stop, narration, after, language)
     if stop == "." or (before.endswith(".") and not before.endswith("..")):
         after = after[:1].upper() + after[1:]
-    return f"{words}{stop}{marks}{'' if stop == _DASHES[0] else ' '}{after}"
+    return f"{words}{stop}{marks}", after if stop == _DASHES[0] else f" {after}"
 
 
 def _stop_between(words: str, stop: str, narration: str, after: str, language: str) -> str:

@@ -1,9 +1,12 @@
 """The parts of a speech that narration interrupts are joined as the speaker says them."""
 
+import time
+
 import pytest
 from helpers import kind_of
 
 from miner.speech.dialogues import Turn, decode_dialogues
+from miner.speech.interruptions import join_speech
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -113,3 +116,13 @@ def test_speech_goes_on_after_narration(case):
 
 def test_a_turn_without_its_narration_is_joined_as_printed():
     assert Turn(turn_of("“It rains,”| said Ann. |“Come in.”").spans).text == "It rains, Come in."
+
+
+def test_a_turn_of_many_parts_takes_time_in_proportion():
+    def seconds(n):
+        parts, between = ["I see,"] * n, [" said Ann, "] * (n - 1)
+        start = time.process_time()
+        assert join_speech(parts, between).count("see") == n
+        return time.process_time() - start
+
+    assert seconds(40_000) < 40 * max(seconds(4_000), 0.001)
