@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.books.language_identification import identify_language
@@ -54,7 +55,7 @@ _ANY_PRINTER = replace(
     ANY_CONVENTIONS, marks=tuple(marks.name for marks in MARKS.values() if not marks.is_apostrophe)
 )
 
-_UNLIKE = "\u00ab\u00bb\u201e"  # marks that are no apostrophes, nor curly or straight ones
+_UNLIKE = frozenset("\u00ab\u00bb\u201e")  # opening marks that no printer takes for others
 _FAMILIES = {"double-curly": "double", "double-straight": "double", "right-right": "double"} | {
     "single-curly": "single",
     "single-straight": "single",
@@ -109,12 +110,13 @@ def infer_typography(book: Book) -> Typography:
     blocks = _paragraphs(book)
     language = infer_language(book)
     conventions = conventions_of(language)
-    votes, begun = _votes(blocks, conventions)
-    if votes.total() < _FEWEST_VOTES * len(blocks):
+    found = _votes(blocks, conventions)
+    if found.all.total() < _FEWEST_VOTES * len(blocks):
         # A German book may have the marks of a French printer.
-        others, others_begun = _votes(blocks, _ANY_PRINTER)
-        if others.total() > _MANY_TIMES * votes.total() + _FEW_VOTES:
-            conventions, votes, begun = _ANY_PRINTER, others, others_begun
+        others = _votes(blocks, _ANY_PRINTER)
+        if others.all.total() > _MANY_TIMES * found.all.total() + _FEW_VOTES:
+            conventions, found = _ANY_PRINTER, others
+    votes = found.all
     total = votes.total()
     if not total:
         return Typography(language, (), False, 0.0, ())
@@ -128,7 +130,7 @@ def infer_typography(book: Book) -> Typography:
         first = max(quotes, key=lambda name: (quotes[name], name))
         if first == best or quotes[first] >= least * total:
             names = [first, *_twins(first, votes)]
-            names += _strangers(names, votes, begun)
+            names += _strangers(names, found)
     chosen = sum(votes[name] for name in names) + (votes[DASH] if dash else 0)
     return Typography(
         language=language,
@@ -160,21 +162,21 @@ def _twins(name: str, votes: Counter[str]) -> list[str]:
     ]
 
 
-def _strangers(names: list[str], votes: Counter[str], begun: Counter[str]) -> list[str]:
+def _strangers(names: list[str], votes: _Votes) -> list[str]:
     """Marks of another family that are no misprints.
 
     They have too many votes, or cannot be taken for those of the book: «You» among “you”.
     """
-    total = votes.total()
+    total = votes.all.total()
     known = {mark for name in names for mark in (MARKS[name].opener, MARKS[name].closer)}
     return [
         name
-        for name, count in votes.items()
+        for name, count in votes.all.items()
         if name not in (*names, DASH)
         and (
-            begun[name] >= max(3, total / 100)
+            votes.begun[name] >= max(3, total / 100)
             or count >= max(3, total / 10)
-            or (MARKS[name].opener in _UNLIKE and MARKS[name].opener not in known)
+            or (votes.closed[name] and MARKS[name].opener in _UNLIKE.difference(known))
         )
     ]
 
@@ -234,12 +236,19 @@ def _count_function_words(words: Counter[str]) -> dict[str, int]:
     }
 
 
-def _votes(blocks: Iterable[Block], conventions: Conventions) -> tuple[Counter[str], Counter[str]]:
-    """The votes by name of marks, and among them those of paragraphs that begin with the mark."""
+class _Votes(NamedTuple):
+    """Paragraphs by the name of the marks that they vote for."""
+
+    all: Counter[str]
+    begun: Counter[str]  # those that begin with the mark
+    closed: Counter[str]  # those in which the closing mark stands, too
+
+
+def _votes(blocks: Iterable[Block], conventions: Conventions) -> _Votes:
+    """Returns the votes of paragraphs."""
     names = conventions.marks
     patterns = [(name, MARKS[name].opener, _speech_pattern(MARKS[name])) for name in names]
-    votes: Counter[str] = Counter()
-    begun: Counter[str] = Counter()
+    votes, begun, closed = _Votes(Counter(), Counter(), Counter())
     for block in blocks:
         text = block.text
         if conventions.has_dash and text[0] in "-\u2014\u2013\u2015" and _DASH_START.match(text):
@@ -251,6 +260,7 @@ def _votes(blocks: Iterable[Block], conventions: Conventions) -> tuple[Counter[s
         first = next((name for name in names if text[0] in starts.get(name, "")), "")
         if first:
             begun[first] += 1
+            closed[first] += MARKS[first].closer in text[1:]
         first_start = len(text)
         for name, opener, pattern in () if first else patterns:
             if opener in text:
@@ -259,7 +269,8 @@ def _votes(blocks: Iterable[Block], conventions: Conventions) -> tuple[Counter[s
                     first, first_start = name, match.start()
         if first:
             votes[first] += 1
-    return votes, begun
+            closed[first] += first_start < len(text)
+    return _Votes(votes, begun, closed)
 
 
 def _speech_pattern(marks: Marks) -> re.Pattern[str]:

@@ -146,6 +146,7 @@ def test_a_pair_that_is_no_misprint_needs_one_vote():
     sign = "Over the door stood «Au Bon Coin» in blue letters."
     assert infer_typography(page(*curly, foreign)).names == ("double-curly", "guillemets")
     assert infer_typography(page(*curly, sign)).names == ("double-curly",)
+    assert infer_typography(page(*curly, "» The ferry is on page 7.")).names == ("double-curly",)
     assert infer_typography(page(foreign)).names == ("guillemets",)
     german = "„Their half, madam,“ said the man with the red cap."
     assert infer_typography(page(*curly, german)).names == ("double-curly", "low-high")
