@@ -29,7 +29,8 @@ _IN_CAPITALS = re.compile(
     rf"(?={_AFTER_NAME.pattern})(?!\.\s+\W*[{_CAPITAL}]{{2}})"
 )
 _BEFORE_COLON = re.compile(
-    rf"([{_CAPITAL}][\w’'-]*(?: [\w’'-]+){{0,3}})(?=(?: {_BRACKETS})?:)|([{_CAPITAL}])(?=\.\s)"
+    rf"([{_CAPITAL}][\w’'-]*(?: [\w’'-]+){{0,3}})(?=(?: {_BRACKETS})?:)|"
+    rf"([{_CAPITAL}])(?=\.(?:\s|[\u2014\u2013]|--))"
 )
 
 

@@ -328,8 +328,10 @@ class _Walk:
 
     def _is_at_start(self) -> bool:
         """Whether no text stands before this place in its block or line."""
-        last = next((part for part in self.parts[-2:][::-1] if not part.isspace()), "")
-        return not self.parts or last.endswith(BREAK)
+        for part in self.parts[:-4:-1]:  # a cell begins with a space
+            if not part[-_LONGEST_LEAD:].isspace():
+                return part.endswith(BREAK)
+        return len(self.parts) <= 3
 
     def _end_lead(self, n_parts: int) -> None:
         """Marks the end of the words since a place, if they are few."""

@@ -27,7 +27,7 @@ _FEWEST_SPEECHES = 3
 # words of a list or the hours of a diary.
 _SHARE_OF_CALLS = 0.25
 _LONGEST_GAP = 4  # blocks from a head to the next one; between them are directions and songs
-_DIRECTION = re.compile(r"\s*[(\[][^()\[\]]*[)\]][.:]?\s*")
+_DIRECTION = re.compile(r"(?:\s*[(\[][^()\[\]]*(?:[)\]][.:]?|$))+\s*")
 _CALL = re.compile(r"[?!]")
 _OPENERS, _CLOSERS = "\"'“‘«„»", "\"'”’»“«"
 
@@ -35,9 +35,9 @@ _OPENERS, _CLOSERS = "\"'“‘«„»", "\"'”’»“«"
 class Speech(NamedTuple):
     """The place of a speech in a block."""
 
-    start: int  # behind the name
+    start: int  # behind the name and what is said to the actor there
     end: int
-    directions: tuple[tuple[int, int], ...]  # the places of what is said to the actor
+    directions: tuple[tuple[int, int], ...]  # the places of what is said to the actor within it
 
 
 def find_heads(blocks: Iterable[Block]) -> dict[int, Head]:
@@ -85,42 +85,46 @@ def _find_scenes(blocks: Sequence[Block]) -> Iterator[dict[int, Head]]:
 def _scene(run: Mapping[int, Head], blocks: Sequence[Block]) -> Iterator[dict[int, Head]]:
     """Yields the heads of a run that are names, if it is a scene."""
     counts = Counter(head.name.casefold() for head in run.values())
-    heads = {
-        position: head
-        for position, head in run.items()
-        if _heads_speech(position, head, run, blocks)
-        and (counts[head.name.casefold()] > 1 or head.is_set_apart)
-    }
+    heads: dict[int, Head] = {}
+    n_calls = 0
+    for position, head in run.items():
+        speech = _block_of_speech(position, head, run, blocks)
+        is_sure = counts[head.name.casefold()] > 1 or (
+            head.is_set_apart and speech is blocks[position]
+        )
+        if speech and is_sure:
+            heads[position] = head
+            n_calls += bool(_CALL.search(speech.text))
     names = [head.name.casefold() for head in heads.values()]
     n_changes = sum(name != following for name, following in pairwise(names))
     returns = len(names) > len(set(names)) and 2 * n_changes >= len(names)
-    if len(names) < _FEWEST_SPEECHES or not returns:
-        return
-    if not all(len(head.name) > 1 and head.name.isupper() for head in heads.values()):
-        n_calls = sum(bool(_CALL.search(blocks[position].text)) for position in heads)
-        if n_calls < _SHARE_OF_CALLS * len(heads):
-            return
-    yield heads
+    is_shouted = all(len(head.name) > 1 and head.name.isupper() for head in heads.values())
+    calls = n_calls >= _SHARE_OF_CALLS * len(heads)
+    if len(names) >= _FEWEST_SPEECHES and returns and (is_shouted or calls):
+        yield heads
 
 
-def _heads_speech(
+def _block_of_speech(
     position: int, head: Head, run: Mapping[int, Head], blocks: Sequence[Block]
-) -> bool:
-    """Whether a speech follows a name in its block, or in the next one after a name alone."""
+) -> Block | None:
+    """Returns the block of what a name heads: the next one if the name stands alone, or None."""
     if head.end < len(blocks[position].text):
-        return True
-    is_last = position + 1 in run or position + 1 == len(blocks)
-    return head.is_set_apart and not is_last and blocks[position + 1].kind in SPOKEN_KINDS
+        return blocks[position]
+    if not head.is_set_apart or position + 1 in run or position + 1 == len(blocks):
+        return None
+    return blocks[position + 1] if blocks[position + 1].kind in SPOKEN_KINDS else None
 
 
 def _find_speech(text: str, start: int) -> Speech | None:
     """Returns the speech in a text from a place on; None where there are only directions."""
     directions = [match.span() for match in _DIRECTION.finditer(text, start)]
-    at, spoken = start, False
-    for begin, end in [*directions, (len(text), len(text))]:
-        spoken = spoken or any(map(str.isalnum, text[at:begin]))
-        at = end
-    return Speech(start, len(text), tuple(directions)) if spoken else None
+    end = len(text)
+    if directions and directions[0][0] == start:
+        start = directions.pop(0)[1]
+    if directions and directions[-1][1] == end:
+        end = directions.pop()[0]
+    is_spoken = any(map(str.isalnum, text[start:end]))
+    return Speech(start, end, tuple(directions)) if is_spoken else None
 
 
 def _is_in_marks(text: str) -> bool:

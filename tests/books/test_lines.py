@@ -65,6 +65,7 @@ def test_verse_mottoes_addresses_lists_and_printed_lines_are_not_talk(lines):
         ("Ann, aside. Is it in?", "Ann, aside.", "Ann", "Is it in?"),
         ("The Ferryman: Is it in?", "", "The Ferryman", "Is it in?"),
         ("Q. Is it in?", "", "Q", "Is it in?"),
+        ("Q.—Is it in?", "", "Q", "Is it in?"),
         ("ANN", "", "ANN", ""),
     ],
 )

@@ -178,6 +178,7 @@ def test_an_anchor_between_two_words_does_not_join_them():
         ('<p><span class="smcap">Ann.</span> Is it in?</p>', "Ann."),
         ("<p>\n<i>Ann</i> (<i>aside</i>). Is it in?</p>", "Ann"),
         ('<p><span class="x"><b>Ann</b>, aside.</span> Is it in?</p>', "Ann"),
+        ("<table><tr><td><i>Ann.</i></td><td>Is it in?</td></tr></table>", "Ann."),
         ("<p>Ann. <i>Is</i> it in?</p>", ""),
         (f"<p><i>{'Is it in? ' * 9}</i> Ann</p>", ""),
         ('<p><a href="#ann">Ann.</a> Is it in?</p>', ""),

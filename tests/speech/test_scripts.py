@@ -48,8 +48,14 @@ def test_each_way_to_head_a_speech(name):
 
 
 def test_a_name_may_stand_alone_above_its_speech():
-    found = said("ANN", "Is it in?", "BO (rising)", "Not yet.", "ANN", "I see.", "BO", "Do.")
-    assert found == {1: "Is it in?", 3: "Not yet.", 5: "I see.", 7: "Do."}
+    for ann, bo in (("ANN", "BO"), ("*Ann*", "*Bo*")):
+        found = said(ann, "Is it in?", f"{bo} (rising)", "Not yet.", ann, "I see.", bo, "Do!")
+        assert found == {1: "Is it in?", 3: "Not yet.", 5: "I see.", 7: "Do!"}
+
+
+def test_a_direction_in_italics_is_no_name_above_a_speech():
+    scene = ["*Ann.* Is it in?", "*Bo.* Not yet!", "*Ann.* I wait.", "*Exit Ann.*"]
+    assert 4 not in said(*scene, "“Bravo!” cried Mr. Bell.")
 
 
 def test_what_the_actors_do_is_no_speech():
@@ -58,7 +64,7 @@ def test_what_the_actors_do_is_no_speech():
         "[Bo drops the oar.]",
         "*Bo.* (Stooping.) Not yet. [Exit.]",
         "*Ann.* (Weeps.)",
-        "*Bo*, without. Come!",
+        "*Bo*, without. Come! [Exit.",
     )
     assert found == {0: "He is late. | Is it in?", 2: "Not yet.", 4: "Come!"}
 
