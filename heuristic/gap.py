@@ -19,7 +19,7 @@ TUNED_GAP = 300
 
 @dataclass(frozen=True, slots=True)
 class GapTagger:
-    """Begins a conversation after more than `gap` characters of narration, or in a new chapter.
+    """Begins a conversation after more than `gap` characters of narration, or in a new scene.
 
     After "The Gutenberg Dialogue Dataset", section 3.2. The gap is the narration between the last
     utterance of one paragraph and the first utterance of the next. Narration inside a paragraph

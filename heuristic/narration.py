@@ -14,7 +14,7 @@ N_NARRATION_SPANS = 3
 
 @dataclass(frozen=True, slots=True)
 class NarrationTagger:
-    """Begins a conversation after three spans of narration, or in a new chapter.
+    """Begins a conversation after three spans of narration, or in a new scene.
 
     This is the rule in the text of "Mining Conversations from Novels" (MCN), section Identifying
     Conversations: "3 sentences of narrative-type between previous utterance and the candidate

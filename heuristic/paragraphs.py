@@ -24,19 +24,20 @@ def tag_by_paragraph(book_spans: BookSpans, begins: Begins) -> list[TaggedSpan]:
         book_spans: the book.
         begins: decides at the first utterance of each paragraph whether a conversation begins. It
             receives the narration since the last utterance, without blank spans. It is not called
-            at the first utterance of a chapter, which always begins a conversation.
+            at the first utterance of a chapter or a scene, which always begins a conversation.
     """
     tagged: list[TaggedSpan] = []
     narration: list[Span] = []
     last: Span | None = None
     last_tag = Tag.O
-    for span in book_spans.spans:
+    opens_scene = book_spans.find_scene_starts()
+    for position, span in enumerate(book_spans.spans):
         if not span.is_utterance:
             if not is_blank(span):
                 narration.append(span)
             tagged.append(TaggedSpan(span, Tag.O))
             continue
-        if last is None or span.chapter != last.chapter:
+        if last is None or span.chapter != last.chapter or position in opens_scene:
             last_tag = Tag.B_START
         elif span.paragraph == last.paragraph or span.continues:
             last_tag = CONTINUATION[last_tag]

@@ -7,10 +7,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from miner.books.boilerplate import find_copyright, strip_boilerplate
-from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
+from miner.books.chapters import (
+    Outline,
+    Start,
+    find_chapter_starts,
+    is_contents_title,
+    is_numbered,
+    looks_like_heading,
+    looks_set_off,
+)
 from miner.books.forms import read_page
+from miner.books.markup import is_ornament
 from miner.books.page import Page, TextBlock, count_words
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
@@ -26,6 +36,7 @@ class BlockKind(StrEnum):
     CAPTION = "caption"
     FOOTNOTE = "footnote"
     CONTENTS = "contents"
+    BREAK = "break"  # a row of stars or the like between two scenes
 
 
 # The kinds of blocks in which people may speak.
@@ -43,6 +54,8 @@ class Block:
         text: with single spaces; only verse keeps its line breaks.
         lead: the words at its start that the page sets apart, by italics, small capitals or the
             like; "" if there are none or many.
+        scene: counts from 1 in each chapter. A printed break begins a scene: a row of stars, a
+            rule, an ornament, a white space or the number of a section.
     """
 
     index: int
@@ -50,6 +63,25 @@ class Block:
     kind: BlockKind
     text: str
     lead: str = ""
+    scene: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter of a book.
+
+    Args:
+        index: counts from 1 in the book; it is the `chapter` of its blocks.
+        number: the number that is printed above it; None if there is none. Many books begin again
+            with 1 in each part.
+        title: its headings as they are printed, those of a part that begins there included.
+        first: the index of its first block.
+    """
+
+    index: int
+    number: int | None
+    title: str
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +101,7 @@ class Book:
         warnings: what is doubtful in the file, one line each.
         rights: the words by which Gutenberg says that the work is in copyright, "" if it does not.
             The copyright page of the printed book is no such word.
+        chapters: the chapters, in order; none in a book without headings.
     """
 
     id: str
@@ -80,6 +113,7 @@ class Book:
     sha256: str
     warnings: tuple[str, ...] = ()
     rights: str = ""
+    chapters: tuple[Chapter, ...] = ()
 
     @property
     def n_chapters(self) -> int:
@@ -95,6 +129,9 @@ class Book:
 _LINKED = 0.6  # share of links from which a text block is an entry of a table of contents
 _WIDEST_VERSE = 70  # characters; longer lines are no verse
 _SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
+_ANNOUNCES = re.compile(r":[\s—–-]*$")  # the end of a text that a letter or a song follows
+_LONGEST_CHAPTER = 50_000  # words
+_LONGEST_INSET = 12  # blocks
 _LONGEST_TITLE = 25  # characters of a paragraph like "TABLE OF CONTENTS"
 _FEWEST_LINES = 3  # short paragraphs in a row from which a blockquote is verse
 _LETTER_OPENING = re.compile(
@@ -125,37 +162,117 @@ def parse_book(data: bytes, book_id: str) -> Book:
     if not body.text_blocks:
         raise InputError("the file holds no text of a book, expected paragraphs below its header")
     title, author = _title_and_author(page, body.fields)
+    blocks, chapters = _blocks(body.text_blocks)
     return Book(
         id=book_id,
         title=title,
         author=author,
         language=_language(page.language, body.fields.get("language", "")),
-        blocks=_blocks(body.text_blocks),
+        blocks=blocks,
         drops=tuple(sorted(body.drops.items())),
         sha256=hashlib.sha256(data).hexdigest(),
         warnings=page.warnings,
         rights=find_copyright(page.rights, body.header, body.footer),
+        chapters=chapters,
     )
 
 
-def _blocks(text_blocks: Sequence[TextBlock]) -> tuple[Block, ...]:
+def _blocks(
+    text_blocks: Sequence[TextBlock],
+) -> tuple[tuple[Block, ...], tuple[Chapter, ...]]:
+    kinds, found = _find_chapters(text_blocks)
+    starts = {start.position for start in found}
+    chapter = 0
+    scenes = _Scenes()
+    blocks = []
+    for index, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):
+        if index in starts:
+            chapter += 1
+            scenes = _Scenes()
+        text = text_block.text if kind is BlockKind.VERSE else text_block.text.replace("\n", " ")
+        scene = scenes.number_of(text_block, kind)
+        blocks.append(Block(index, chapter, kind, text, text_block.lead, scene))
+    chapters = (
+        Chapter(index, start.number, start.title, start.position)
+        for index, start in enumerate(found, 1)
+    )
+    return tuple(blocks), tuple(chapters)
+
+
+def _find_chapters(text_blocks: Sequence[TextBlock]) -> tuple[list[BlockKind], list[Start]]:
+    """The kind of each text block, and where the chapters begin.
+
+    Where headings divide a book too little, its bold and centred paragraphs may be headings.
+    """
     kinds = _kinds(text_blocks)
+    outline = _outline(text_blocks, kinds)
+    found = find_chapter_starts(outline)
+    if _longest_chapter(outline, found) <= _LONGEST_CHAPTER and len(found) > 1:
+        return kinds, found
+    others = [
+        BlockKind.HEADING if _is_set_off(text_block, kind) else kind
+        for text_block, kind in zip(text_blocks, kinds, strict=True)
+    ]
+    more = find_chapter_starts(_outline(text_blocks, others))
+    return (others, more) if len(more) > len(found) + 1 else (kinds, found)
+
+
+def _is_set_off(text_block: TextBlock, kind: BlockKind) -> bool:
+    is_plain = kind is BlockKind.PARAGRAPH and not text_block.region
+    is_set_off = is_plain and (text_block.bold or text_block.is_centred)
+    return is_set_off and looks_set_off(text_block.text)
+
+
+def _longest_chapter(outline: Sequence[Outline], found: Sequence[Start]) -> int:
+    """The number of words of the longest chapter."""
+    ends = [0, *(start.position for start in found), len(outline)]
+    return max(sum(item.n_words for item in outline[a:b]) for a, b in pairwise(ends))
+
+
+def _outline(text_blocks: Sequence[TextBlock], kinds: Sequence[BlockKind]) -> list[Outline]:
     outline = []
     for text_block, kind in zip(text_blocks, kinds, strict=True):
         if kind is BlockKind.HEADING:
             outline.append(Outline(text_block.level or 7, text_block.text, 0))
         else:
-            # The words of tables of contents, captions and notes do not count for a chapter.
-            n_words = count_words(text_block.text) if kind in SPOKEN_KINDS else 0
-            outline.append(Outline(0, "", n_words))
-    starts = set(find_chapter_starts(outline))
-    chapter = 0
-    blocks = []
-    for index, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):
-        chapter += index in starts
-        text = text_block.text if kind is BlockKind.VERSE else text_block.text.replace("\n", " ")
-        blocks.append(Block(index, chapter, kind, text, text_block.lead))
-    return tuple(blocks)
+            # The words of tables of contents, captions and notes do not count for a chapter. A row
+            # of dots does: it stands for words that are left out.
+            counts = kind in SPOKEN_KINDS or (kind is BlockKind.BREAK and "." in text_block.text)
+            outline.append(Outline(0, "", count_words(text_block.text) if counts else 0))
+    return outline
+
+
+@dataclass(slots=True)
+class _Scenes:
+    """Numbers the scenes of a chapter.
+
+    A break parts two scenes if it stands between paragraphs. Above and below verse, letters and
+    pictures it only sets these off from the text around them, and so it does after a colon.
+    """
+
+    number: int = 1
+    follows_prose: bool = False  # whether the last block but rows of stars is a paragraph
+    is_after_break: bool = False
+    announces: bool = False  # whether the last block ends in a colon
+    n_inset: int = 0  # the number of blocks in which a break may end what was announced
+
+    def number_of(self, text_block: TextBlock, kind: BlockKind) -> int:
+        """The number of the scene of the next block."""
+        self.is_after_break |= text_block.after_break
+        if kind is BlockKind.BREAK:
+            return self.number
+        if kind is BlockKind.HEADING and is_numbered(text_block.text):
+            self.is_after_break = True
+        elif self.is_after_break and (self.announces or self.n_inset):
+            self.n_inset = _LONGEST_INSET if self.announces else 0
+            self.is_after_break = False
+        is_prose = kind is BlockKind.PARAGRAPH and "\n" not in text_block.text
+        opens = is_prose or kind is BlockKind.HEADING
+        self.number += self.is_after_break and self.follows_prose and opens
+        self.follows_prose, self.is_after_break = is_prose, False
+        self.announces = bool(_ANNOUNCES.search(text_block.text))
+        self.n_inset = max(0, self.n_inset - 1)
+        return self.number
 
 
 def _kinds(text_blocks: Sequence[TextBlock]) -> list[BlockKind]:
@@ -234,6 +351,8 @@ def _kind(text_block: TextBlock) -> BlockKind:
     text = text_block.text
     if text_block.region in ("contents", "footnote", "caption"):
         return BlockKind(text_block.region)
+    if text_block.region != "verse" and is_ornament(text):
+        return BlockKind.BREAK
     if text_block.level:
         return BlockKind.HEADING
     if text.startswith("["):
@@ -254,7 +373,9 @@ def _kind(text_block: TextBlock) -> BlockKind:
         is_narrow = max(map(len, lines)) <= _WIDEST_VERSE and n_lower < len(lines) / 3
         if is_narrow:
             return BlockKind.VERSE
-    if looks_like_heading(text, text_block.bold):
+    if looks_like_heading(text, text_block.bold) or (
+        text_block.bold and text_block.is_centred and looks_set_off(text) and is_numbered(text)
+    ):
         return BlockKind.HEADING
     if text_block.region == "blockquote" and _LETTER_OPENING.match(text):
         return BlockKind.LETTER

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miner.languages.registry import any_of
+from miner.languages.registry import LANGUAGES, any_of
 
 _DIVISIONS = any_of(lambda language: language.headings.divisions)
 _NUMERALS = any_of(lambda language: language.headings.numerals)
@@ -16,7 +16,7 @@ _PARTS = any_of(lambda language: language.headings.parts)
 _CHAPTER = any_of(lambda language: language.headings.chapter)
 _CHAPTER_AFTER_NUMBER = any_of(lambda language: language.headings.chapter_after_number)
 
-_NUMBER = rf"(?:[ivxlcdm]{{1,9}}|\d{{1,3}}|{_NUMERALS}|\w{{2,12}})"
+_NUMBER = rf"(?:[ivxlcdm]{{1,9}}|\d{{1,3}}|(?:{_ARTICLE} )?{_NUMERALS}|\w{{2,12}})"
 _NUMBERED = re.compile(
     rf"\W*(?:{_DIVISIONS}\b(?:\W*$|\W+{_NUMBER}\b)|[ivxlc]{{1,8}}\s*(?:[.:)\u2014-].*|\W*$)|"
     rf"\d{{1,3}}\s*(?:[.:)\u2014-].*|\W*$)|{_NUMBER}\.? {_DIVISIONS}\b)",
@@ -41,7 +41,27 @@ _CONTENTS_TITLE = re.compile(
     rf"\W*{any_of(lambda language: language.headings.contents)}\b.{{0,20}}",
     re.IGNORECASE | re.DOTALL,
 )
+# Where the number of a chapter stands in its heading.
+_PRINTED = rf"(?:[ivxlc]{{1,9}}|\d{{1,3}}|{_NUMERALS})"
+_PRINTED_NUMBERS = tuple(
+    re.compile(rf"\W*(?:{_ARTICLE} )?{pattern}", re.IGNORECASE)
+    for pattern in (
+        rf"{_DIVISIONS}\W*(?:{_ARTICLE} )?({_PRINTED})(?!\w)",  # "CHAPTER THE FIRST"
+        rf"({_PRINTED})\W{{0,2}} {_DIVISIONS}\b",  # "21. Kapitel"
+        rf"({_PRINTED})(?:\s*[.:)\u2014-]|\W*$)",  # "II. The Bees"
+        r"(\d{1,3})\s+(?-i:[A-ZÀ-Þ])",  # "2 THE BEES"
+    )
+)
+_ROMAN = re.compile(r"(c{0,3})(xc|xl|l?x{0,4})(ix|iv|v?i{0,4})")
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_WORD_VALUES = tuple(
+    (re.compile(pattern), value * step)
+    for language in LANGUAGES.values()
+    for words, first, step in ((language.headings.numbers, 1, 1), (language.headings.tens, 2, 10))
+    for value, pattern in enumerate(words, first)
+)
 _LONGEST_HEADING = 120  # characters of a paragraph that only looks like a heading
+_LONGEST_SET_OFF = 80
 _LONGEST_CHAPTER_TITLE = 400  # characters; the headings of "Tom Jones" tell the story
 _SHORTEST_CHAPTER = 40  # words; less text under a heading is a title page or a dedication
 _LONGEST_MOTTO = 60  # words
@@ -56,6 +76,15 @@ class Outline:
     level: int  # 1 to 6 for a heading element, 7 for a paragraph that looks like one, 0 for text
     text: str  # the text of a heading; may be "" for other text
     n_words: int  # words of the text; 0 for a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The beginning of a chapter."""
+
+    position: int  # of its first heading in the outline
+    number: int | None  # the number that is printed above it
+    title: str  # its headings, those of a part that begins there included
 
 
 def looks_like_heading(text: str, bold: bool) -> bool:
@@ -74,6 +103,19 @@ def looks_like_heading(text: str, bold: bool) -> bool:
     return bool(numbered) and not text.endswith((",", ";"))
 
 
+def looks_set_off(text: str) -> bool:
+    """Whether a centred or bold paragraph may be the title of a chapter: "BY THE RIVER".
+
+    >>> looks_set_off("By the River"), looks_set_off("“No fishing,”"), looks_set_off("Dear Ann,")
+    (True, False, False)
+    """
+    return (
+        len(text) <= _LONGEST_SET_OFF
+        and (text[0].isupper() or text[0].isdigit())
+        and not text.endswith((",", ";", ":"))
+    )
+
+
 def is_contents_title(text: str) -> bool:
     """Whether a heading announces a table of contents or of illustrations."""
     return bool(_CONTENTS_TITLE.fullmatch(text))
@@ -84,8 +126,39 @@ def is_numbered(text: str) -> bool:
     return bool(_NUMBERED.match(text)) and len(text) <= _LONGEST_CHAPTER_TITLE
 
 
-def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
-    """Positions in the outline at which a chapter begins, ascending.
+def printed_number(heading: str) -> int | None:
+    """The number of a chapter or a part in its heading, or None.
+
+    >>> printed_number("CHAPTER XIV. The Gate"), printed_number("Chapter the Twenty-first")
+    (14, 21)
+    >>> printed_number("The Gate"), printed_number("CHAPTER THE LAST")
+    (None, None)
+    """
+    found = (pattern.match(heading) for pattern in _PRINTED_NUMBERS)
+    numbers = (_value(match[1].lower()) for match in found if match)
+    return next((number for number in numbers if number), None)
+
+
+def _value(number: str) -> int | None:
+    """The value of a number in digits, in Roman numerals or in words."""
+    if number.isdecimal():
+        return int(number)
+    if _ROMAN.fullmatch(number):
+        values = [_ROMAN_VALUES[letter] for letter in number]
+        return sum(
+            -value if value < following else value
+            for value, following in zip(values, [*values[1:], 0], strict=True)
+        )
+    values = [_value_of_word(word) for word in re.split("[- ]", number)]
+    return sum(filter(None, values)) if all(values) else None
+
+
+def _value_of_word(word: str) -> int | None:
+    return next((value for pattern, value in _WORD_VALUES if pattern.fullmatch(word)), None)
+
+
+def find_chapter_starts(outline: Sequence[Outline]) -> list[Start]:
+    """Where the chapters of an outline begin, in order.
 
     Headings without text between them (part, chapter, title) are one start. A table of contents
     above them and "End of Part One" are not part of it.
@@ -112,7 +185,7 @@ def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
         if min(heading.level for heading in headings) <= deepest or is_last:
             candidates.append((run, n_words, is_named))
     mostly_named = sum(is_named for *_, is_named in candidates) >= 0.7 * len(candidates)
-    starts = []
+    starts: list[Start] = []
     for run, n_words, is_named in candidates:
         headings = [outline[position] for position in run]
         if mostly_named and not is_named:
@@ -120,8 +193,24 @@ def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
                 continue
             if not starts and n_words < _LONGEST_TITLE_PAGE:
                 continue
-        starts.append(run[_first_of_chapter(headings)])
+        first = _first_of_chapter(headings)
+        titles = _titles([heading.text for heading in headings[first:]], is_first=not starts)
+        starts.append(Start(run[first], _number_of(titles), " · ".join(titles)))
     return starts
+
+
+def _titles(headings: Sequence[str], *, is_first: bool) -> list[str]:
+    """The headings of a chapter, without those of the title page above the first one."""
+    numbered = (n for n, text in enumerate(headings) if is_numbered(text) or _PART.match(text))
+    start = next(numbered, len(headings) - 1 if is_first else 0)
+    return [" ".join(text.split()) for text in headings[start:]]
+
+
+def _number_of(titles: Sequence[str]) -> int | None:
+    """The number of a chapter by its headings; that of a part only if nothing else has one."""
+    ranked = sorted(titles, key=lambda text: bool(_PART.match(text)))
+    numbers = map(printed_number, ranked)
+    return next((number for number in numbers if number is not None), None)
 
 
 def _first_of_chapter(headings: Sequence[Outline]) -> int:

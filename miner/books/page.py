@@ -1,8 +1,9 @@
 """The text of an HTML file -> the text blocks of the page, in order, each with its surroundings.
 
-This stage knows HTML and twenty years of Gutenberg's class names. It does not know what a licence,
-a chapter or a conversation is. It removes page numbers and footnote anchors, because they stand
-inside sentences. It keeps everything else, and records what the page says about it.
+This stage knows HTML; `markup` knows the names that Gutenberg's producers give to things. It does
+not know what a licence, a chapter or a conversation is. It removes page numbers and footnote
+anchors, because they stand inside sentences. It keeps everything else, and records what the page
+says about it. A heading that is a picture has the words that the page gives for the picture.
 """
 
 from __future__ import annotations
@@ -12,16 +13,30 @@ import warnings
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass, field
-from functools import lru_cache
 from posixpath import basename
-from typing import cast
+from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
 from miner.books.book_file import DecodedText, clean_line
+from miner.books.chapters import is_contents_title, looks_like_heading
 from miner.books.lines import find_paragraphs
+from miner.books.markup import (
+    HEADINGS,
+    heading_level,
+    inline_drop,
+    is_bold,
+    is_break,
+    is_caption,
+    is_centred,
+    is_drawn_ornament,
+    is_ornament,
+    names_of,
+    region_of,
+    words_of_picture,
+)
 from miner.errors import InputError
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
@@ -31,23 +46,6 @@ _LEAD = "\ue002"
 # Stands behind a drop cap until the cap is joined to the rest of its word.
 _CAP = "\ue001"
 
-# What an element's class or id says about the text in it. The first pattern that matches wins, and
-# the region of an outer element holds for everything inside it. Gutenberg's producers and its
-# ebookmaker use these names.
-_REGIONS = tuple(
-    (region, re.compile(pattern))
-    for region, pattern in (
-        ("licence", r"pg-boilerplate|pg_boilerplate|pg-?header|pg-?footer"),
-        ("note", r"trans-?note\w*|tnotes?|tn|trn|transcrib[\w-]*|mynote|notebox|fbox"),
-        ("contents", r"toc[\w-]*|contents?|tableofcontents|table-of-contents|loi|illustrlist"),
-        ("footnote", r"foot-?notes?\d*|foot|fn|fnote|endnotes?"),
-        ("caption", r"caption[\w-]*|fig(?:ure|center|centre|left|right|c)?|illus\w*|figcaption"),
-        ("verse", r"poem\w*|poetry[\w-]*|stanza\w*|verse\d*|line-block|lg|song|canto|line"),
-        ("letter", r"letter\d*|epistle|telegram|correspondence"),
-    )
-)
-_CAPTION = dict(_REGIONS)["caption"]
-_REGION_OF_TAG = {"blockquote": "blockquote", "figure": "caption", "figcaption": "caption"}
 _BLOCK_TAGS = frozenset(
     "address article aside blockquote body center dd details div dl dt fieldset figcaption figure"
     " footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody"
@@ -60,14 +58,8 @@ _BLOCK_TAG = re.compile(r"<(?:html|body|p|div|pre|br|h[1-6])\b", re.IGNORECASE)
 _HEAD = 64 * 2**10  # characters among which a page has one of the first; a header may come before
 _CHARACTERS_OF_A_TAG = 2000  # the most beside each tag of a page without the first
 _ANY_TAG = re.compile("<[^<>]*>")
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _RIGHTS_NAME = re.compile(r"(?:dc|dcterms|pg)\.rights", re.IGNORECASE)
-_PAGE_CLASS = re.compile(
-    r"page-?nu?m\w*|pageno|page|pb|pagebreak|pgnum|folionum|foliono|indexpageno|versenum|verseno|linenum"
-)
 _PAGE_TEXT = re.compile(r"\[(?:Pg|Page|p\.)\s*[\divxlc]+\]|\{[\divxlc]+\}", re.IGNORECASE)
-_ANCHOR_CLASS = re.compile(r"fn-?anchor\w*|citation|footnote-?ref\w*|fn-?ref|noteref|pginternal")
-_ANCHOR_TEXT = re.compile(r"\s*[\[({]?(?:\d{1,4}|[*†‡§]+|[A-Za-z])[\])}]?\s*")
 _PLAIN_ANCHOR = re.compile(r"(?<=[^\s\ue000([])\[\d{1,3}\]")  # "cetacean.[1]", without a link
 _NOTE_TEXT = re.compile(r"(?<=\S)\s*(\[Footnote\b[^]]*\])")  # a note set within its sentence
 _DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first-letter")
@@ -77,7 +69,6 @@ _GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_LEAD = 40  # characters of words that are set apart: the name before a speech
-_LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 # Limits on what is parsed: memory grows with the tags, and the stack with their depth.
 MOST_TAGS = 1_500_000
 _DEEPEST = 300
@@ -101,6 +92,10 @@ class TextBlock:
     bold: bool  # whether all of it is bold or big
     preformatted: bool  # whether it stood in a <pre>
     lead: str = ""  # the words at its start that italics, small capitals or the like set apart
+    is_centred: bool = False  # whether it is centred on the page
+    # whether the page has a rule, a row of stars, an ornament or a white space above it; a row of
+    # stars is a text block of its own, and is so itself
+    after_break: bool = False
 
 
 @dataclass(slots=True)
@@ -154,8 +149,8 @@ def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
         soup = _Soup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
     try:
         walk = _Walk(_find_broken(soup), files)
-        walk.visit(soup, "", 0, 0, 0, False)
-        walk.flush("", 0, "", False)
+        walk.visit(soup, _Around())
+        walk.flush(_Around(), "")
         html = cast("Tag | None", soup.find("html"))
         title = cast("Tag | None", soup.find("title"))
         n_lost = _count_lost_words(text, walk)
@@ -222,6 +217,17 @@ def _find_broken(soup: BeautifulSoup) -> set[int]:
     return found
 
 
+class _Around(NamedTuple):
+    """What the elements around a text say of it; as in `TextBlock`."""
+
+    region: str = ""
+    level: int = 0
+    link: int = 0  # the number of links around it
+    bold: int = 0  # the number of elements around it that are bold or big
+    is_centred: bool = False
+    preformatted: bool = False
+
+
 @dataclass(slots=True)
 class _Walk:
     """One pass over the tree; text gathers in `parts` up to the next boundary of a block.
@@ -235,16 +241,21 @@ class _Walk:
     text_blocks: list[TextBlock] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
     parts: list[str] = field(default_factory=list)
+    pictures: list[str] = field(
+        default_factory=list
+    )  # the words drawn in those since the last block
     linked: int = 0
     plain: bool = False
+    # What stands between the last text block and the next one.
+    is_broken: bool = False  # a rule or an ornament
+    is_blank: bool = False  # an element without words
+    is_pictured: bool = False  # a picture, which has white space around it
 
-    def visit(
-        self, element: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
-    ) -> None:
+    def visit(self, element: Tag, around: _Around) -> None:
         for child in element.contents:
             if type(child) is NavigableString:
                 if self.parts or not child.isspace():  # blanks between blocks are no text
-                    self.add(child, link, bold, preformatted)
+                    self.add(child, around)
                 continue
             if not isinstance(child, Tag):
                 continue  # a comment, a declaration or the like
@@ -252,42 +263,50 @@ class _Walk:
             if name == "br":
                 self.parts.append(BREAK)
             elif name == "img":
-                self._add_drop_cap_image(child)
+                self._see_picture(child)
             elif name in _SKIPPED_TAGS:
                 continue
             elif name in ("td", "th"):  # the cells of a row are one text block
                 self.parts.append(" ")
-                self.visit(child, region, level, link, bold, preformatted)
+                self.visit(child, around)
                 self.parts.append(" ")
             elif name in _BLOCK_TAGS:
-                self._visit_block(child, name, region, level, link, bold, preformatted)
+                self._visit_block(child, name, around)
             else:
-                self._visit_inline(child, name, region, level, link, bold, preformatted)
+                self._visit_inline(child, name, around)
 
-    def _visit_block(
-        self, tag: Tag, name: str, region: str, level: int, link: int, bold: int, preformatted: bool
-    ) -> None:
-        outer = tag.parent.name if tag.parent is not None else ""
-        inner = _region(tag, name, region)
-        if inner == region == "verse" and name not in _HEADINGS:
+    def _visit_block(self, tag: Tag, name: str, around: _Around) -> None:
+        region, level, is_middle = around.region, around.level, around.is_centred
+        bold = around.bold
+        if tag.attrs:
+            is_middle = is_middle or is_centred(tag, name)
+            bold += is_bold(tag, name)
+        inner = _Around(
+            region_of(tag, name, region),
+            heading_level(tag, name) or level,
+            around.link,
+            bold,
+            is_middle or name == "center",
+            around.preformatted or name == "pre",
+        )
+        if inner.region == region == "verse" and name not in HEADINGS:
             # The lines of a stanza are one block of verse, in any elements.
             if "stanza" not in (tag.get("class") or ()) and id(tag) not in self.broken:
-                self._visit_line(tag, inner, level, link, bold, preformatted)
+                self._visit_line(tag, inner)
                 return
-        if self.parts:
-            self.flush(region, level, outer, preformatted)
-        inner_level = _HEADINGS.get(name, level)
-        inner_preformatted = preformatted or name == "pre"
-        self.visit(tag, inner, inner_level, link, bold, inner_preformatted)
-        if self.parts:
-            self.flush(inner, inner_level, name, inner_preformatted)
+        self.flush(around, tag.parent.name if tag.parent is not None else "")
+        n_before = len(self.text_blocks)
+        self.visit(tag, inner)
+        self.flush(inner, name)
+        if len(self.text_blocks) == n_before:
+            self.is_broken |= is_break(tag, name)
+            # "<p>&nbsp;</p>" is there for its height; "<p><br></p>" is left over from conversions.
+            self.is_blank |= "\xa0" in (tag.string or "")
 
-    def _visit_line(
-        self, tag: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
-    ) -> None:
+    def _visit_line(self, tag: Tag, around: _Around) -> None:
         self._end_line()
         n_parts = len(self.parts)
-        self.visit(tag, region, level, link, bold, preformatted)
+        self.visit(tag, around)
         if all(not self.parts[n].strip() for n in range(n_parts, len(self.parts))):
             self.parts.append(BREAK + BREAK)  # an empty line divides stanzas
         self._end_line()
@@ -297,12 +316,10 @@ class _Walk:
         if not last.endswith(BREAK):
             self.parts.append(BREAK)
 
-    def _visit_inline(
-        self, tag: Tag, name: str, region: str, level: int, link: int, bold: int, preformatted: bool
-    ) -> None:
-        classes = tag.get("class") or ()
+    def _visit_inline(self, tag: Tag, name: str, around: _Around) -> None:
+        classes = names_of(tag)
         if classes or name in ("a", "sup") or tag.get("role"):
-            reason = _inline_drop(tag, name, classes)
+            reason = inline_drop(tag, name)
             if reason:
                 self.drops[reason] += len(tag.get_text().split()) or 1
                 after = tag.next_sibling
@@ -312,17 +329,17 @@ class _Walk:
             if any(_DROP_CAP_CLASS.fullmatch(word) for word in classes) and tag.string:
                 self._add_drop_cap(tag.string)
                 return
-            if region in ("", "blockquote") and _is_caption(tag, classes):
-                self.flush(region, level, name, preformatted)
-                self.visit(tag, "caption", level, link, bold, preformatted)
-                self.flush("caption", level, name, preformatted)
+            if around.region in ("", "blockquote") and is_caption(tag):
+                self.flush(around, name)
+                self.visit(tag, around._replace(region="caption"))
+                self.flush(around._replace(region="caption"), name)
                 return
         if name == "a" and self._is_within_book(str(tag.get("href") or "")):
-            link += 1
-        if name in ("b", "strong", "big"):
-            bold += 1
+            around = around._replace(link=around.link + 1)
+        if is_bold(tag, name):
+            around = around._replace(bold=around.bold + 1)
         n_parts, is_first = len(self.parts), self._is_at_start()
-        self.visit(tag, region, level, link, bold, preformatted)
+        self.visit(tag, around)
         if is_first and name not in ("a", "sup"):
             self._end_lead(n_parts)
 
@@ -343,11 +360,11 @@ class _Walk:
         path = href.partition("#")[0]
         return basename(unquote(path)) in self.files if path else bool(href)
 
-    def add(self, text: str, link: int, bold: int, preformatted: bool) -> None:
-        self.parts.append(text.replace("\n", BREAK) if preformatted else text)
-        if link:
+    def add(self, text: str, around: _Around) -> None:
+        self.parts.append(text.replace("\n", BREAK) if around.preformatted else text)
+        if around.link:
             self.linked += len(text)
-        if not (bold or self.plain or text.isspace()):
+        if not (around.bold or self.plain or text.isspace()):
             self.plain = True
 
     def _add_drop_cap(self, letters: str) -> None:
@@ -355,20 +372,51 @@ class _Walk:
         is_letter = sum(character.isalpha() for character in letters) == 1 and letters[-1].isupper()
         self.parts.append(letters + _CAP * is_letter)
 
-    def _add_drop_cap_image(self, image: Tag) -> None:
-        alt = str(image.get("alt") or "").strip()
+    def _see_picture(self, picture: Tag) -> None:
+        alt = str(picture.get("alt") or "").strip()
         if 0 < len(alt) <= 2 and alt[-1].isalpha() and alt[-1].isupper():
             self._add_drop_cap(alt)
+        elif words := words_of_picture(picture):
+            self.pictures.append(words)
+            self.is_pictured = True
+        elif is_drawn_ornament(picture):
+            self.is_broken = True
+        else:
+            self.is_pictured = True
 
-    def flush(self, region: str, level: int, tag: str, preformatted: bool) -> None:
-        parts, linked, plain = self.parts, self.linked, self.plain
-        if not parts:
+    def flush(self, around: _Around, tag: str) -> None:
+        parts, linked, plain, pictures = self.parts, self.linked, self.plain, self.pictures
+        if not parts and not pictures:
             return
-        self.parts, self.linked, self.plain = [], 0, False
-        text = "".join(parts)
-        self.text_blocks += divide_text(
-            text, self.drops, region, level, tag, linked, not plain, preformatted
-        )
+        self.parts, self.linked, self.plain, self.pictures = [], 0, False, []
+        found = self._divide("".join(parts), around, tag, linked, not plain)
+        if pictures and not any(any(map(str.isalnum, block.text)) for block in found):
+            found = self._divide_pictures(pictures, around, tag)
+        for block in found:
+            block.is_centred = around.is_centred
+            is_row = is_ornament(block.text)
+            is_blank = self.is_blank and not self.is_pictured
+            block.after_break = self.is_broken or is_blank or is_row
+            self.is_broken = self.is_blank = self.is_pictured = False
+        self.text_blocks += found
+
+    def _divide(
+        self, text: str, around: _Around, tag: str, linked: int, bold: bool
+    ) -> list[TextBlock]:
+        region, level, preformatted = around.region, around.level, around.preformatted
+        return divide_text(text, self.drops, region, level, tag, linked, bold, preformatted)
+
+    def _divide_pictures(self, pictures: list[str], around: _Around, tag: str) -> list[TextBlock]:
+        """The headings that are pictures, in a heading element or alone in a block."""
+        if around.level:
+            return self._divide(" ".join(pictures), around, tag, 0, False)
+        around = around._replace(region="" if around.region == "caption" else around.region)
+        return [
+            block
+            for words in pictures
+            if looks_like_heading(words, True) or is_contents_title(words)
+            for block in self._divide(words, around, tag, 0, True)
+        ]
 
 
 def divide_text(
@@ -442,60 +490,3 @@ def _paragraphs(text: str, is_prose: bool) -> list[tuple[str, str]]:
         for start, end in zip(starts, ends, strict=True)
         if lines
     ]
-
-
-def _region(tag: Tag, name: str, region: str) -> str:
-    if region and region not in ("blockquote", "letter"):
-        return region
-    identity = tag.get("id")
-    for word in (*(tag.get("class") or ()), *((str(identity),) if identity else ())):
-        found = _region_of_word(word)
-        if found:
-            return found
-    return _REGION_OF_TAG.get(name, region)
-
-
-@lru_cache(maxsize=4096)  # there are many ids and few classes
-def _region_of_word(word: str) -> str:
-    """The region that a class or id names, or ""."""
-    word = word.lower()
-    return next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), "")
-
-
-def _is_caption(tag: Tag, classes: object) -> bool:
-    """Whether an inline element is a caption, by its class or as a link to a picture's file."""
-    if any(_CAPTION.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
-        return True
-    target = str(tag.get("href") or "").lower()
-    is_picture = target.endswith((".jpg", ".jpeg", ".png", ".gif"))
-    return is_picture and any(not part.isspace() for part in tag.strings)
-
-
-def _inline_drop(tag: Tag, name: str, classes: object) -> str:
-    """Why an inline element is no part of the sentence around it, or ""."""
-    words = [str(word).lower() for word in cast("list[str]", classes)]
-    if tag.get("role") == "doc-pagebreak" or any(_PAGE_CLASS.fullmatch(word) for word in words):
-        if _short_text(tag) is not None:
-            return "page numbers"
-    href = str(tag.get("href") or "")
-    anchor = any(_ANCHOR_CLASS.fullmatch(word) for word in words)
-    if anchor or (name == "a" and "#" in href) or name == "sup":
-        text = _short_text(tag) or ""
-        noted = anchor or name == "sup" or re.search(r"#\D*(?:f(oot)?n|note)", href, re.IGNORECASE)
-        digits = any(character.isdigit() or character in "*†‡§[" for character in text)
-        if noted and digits and _ANCHOR_TEXT.fullmatch(text):
-            return "footnote anchors"
-    return ""
-
-
-def _short_text(tag: Tag) -> str | None:
-    """The text of an element, or None if it is longer than a page number."""
-    parts: list[str] = []
-    n_characters = 0
-    for part in tag.strings:
-        parts.append(part)
-        n_characters += len(part.strip())
-        if n_characters > _LONGEST_PAGE_NUMBER:
-            return None
-    text = "".join(parts)
-    return text if len(text.strip()) <= _LONGEST_PAGE_NUMBER else None

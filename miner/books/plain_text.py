@@ -18,6 +18,7 @@ from itertools import accumulate, pairwise
 from miner.books.boilerplate import is_boundary
 from miner.books.book_file import DecodedText
 from miner.books.chapters import is_contents_title, is_numbered, looks_like_heading
+from miner.books.markup import is_ornament
 from miner.books.page import BREAK, Page, TextBlock, divide_text
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of
@@ -42,7 +43,6 @@ _SHORTEST_PROSE = 150  # characters
 _QUOTES = "\"'“”‘’«»„‚‹›`"
 _SENTENCE_END = re.compile(r"[.!?;:,…—-][\"'”’»«“)\]]*$")
 _ORNAMENT = re.compile(r"[\s*·•~=+#_.—–-]*")
-_STARS = re.compile(r"[*·•~=+#_]|[—–-]{3}")
 _EMPHASIS = re.compile(r"(?<!_)_(?=[^_\s])|(?<=[^_\s])_(?!_)")
 _MARKED = re.compile(r"(?<![\w=+~*])([=+~*])(?=[^\s=+~*])([^=+~*]{1,400}?)(?<=\S)\1(?![\w=+~*])")
 _DASHES = re.compile(r"-{2,}")
@@ -116,7 +116,9 @@ def read_plain_text(decoded: DecodedText) -> Page:
     text_blocks: list[TextBlock] = []
     for chunk in chunks:
         if _is_ornament(chunk):
-            drops["rows of stars"] += len(chunk.words.split())
+            (row,) = divide_text(chunk.words, drops, chunk.region)
+            row.after_break = True
+            text_blocks.append(row)
         else:
             text_blocks += _text_blocks(chunk, layout, drops)
     return Page(
@@ -436,9 +438,7 @@ def _is_shouted(chunk: _Chunk) -> bool:
 
 def _is_ornament(chunk: _Chunk) -> bool:
     """Whether a chunk is only a row of stars or a line, as between scenes."""
-    return not chunk.is_kept and all(
-        _ORNAMENT.fullmatch(line) and _STARS.search(line) for line in chunk.lines
-    )
+    return not chunk.is_kept and all(map(is_ornament, chunk.lines))
 
 
 def _text_blocks(chunk: _Chunk, layout: _Layout, drops: Counter[str]) -> list[TextBlock]:

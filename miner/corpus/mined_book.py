@@ -9,6 +9,7 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from miner.books.book import Chapter
 from miner.corpus.export import find_format
 from miner.corpus.schema import KINDS, SCHEMAS, Row, arrow_schema, rows_from_lines, tagged_from_rows
 from miner.errors import InputError
@@ -124,6 +125,14 @@ class MinedBook:
     def language(self) -> str:
         """The code of the language that the file declares ("en"), or ""."""
         return self.entry["language"]
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The chapters, in order."""
+        return tuple(
+            Chapter(index, found["number"], found["title"], found["paragraph"])
+            for index, found in enumerate(self.entry["chapters"], 1)
+        )
 
     @property
     def n_words(self) -> int:

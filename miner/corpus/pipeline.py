@@ -331,7 +331,10 @@ def _entry(
         "author": book.author,
         "language": book.language,
         "words": book.n_words,
-        "chapters": book.n_chapters,
+        "chapters": [
+            {"number": chapter.number, "title": chapter.title, "paragraph": chapter.first}
+            for chapter in book.chapters
+        ],
         "blocks": dict(sorted(Counter(block.kind.value for block in book.blocks).items())),
         "dropped_words": dict(book.drops),
         "typography": {

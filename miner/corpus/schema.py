@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import orjson
 
+from miner.books.book import Chapter
 from miner.extras import import_extra
 from miner.people.character_files import SpokenBook, row_from_character
 from miner.speech.dialogues import Dialogue, split_into_spans, turn_pairs
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 TITLE = ("title", "author", "language")  # of the book of a dialogue or a pair
+CHAPTER = ("chapter", "chapter_number", "chapter_title")  # of a dialogue or a pair
 SPEAKER = ("speaker", "speaker_name", "speaker_confidence", "addressees")  # of a turn
 NARRATION = ("narration_before", "narration_inside", "narration_after")  # of a turn
 KINDS = {
@@ -41,6 +43,7 @@ _NARRATION: Columns = dict(
     zip(NARRATION, ("string", [{"at": "int32", "text": "string"}], "string"), strict=True)
 )
 _SPEAKER: Columns = dict(zip(SPEAKER, ("string", "string", "float", ["string"]), strict=True))
+_CHAPTER: Columns = dict(zip(CHAPTER, ("int32", "int32", "string"), strict=True))
 DIALOGUE: Columns = {  # of which dialogue a row is
     **dict.fromkeys(("book", *TITLE), "string"),
     **dict.fromkeys(("dialogue", "part"), "int32"),
@@ -60,7 +63,8 @@ SCHEMAS: Mapping[str, Columns] = {
     },
     "dialogues": {
         **DIALOGUE,
-        **dict.fromkeys(("chapter", "paragraph", "n_turns", "n_words"), "int32"),
+        **_CHAPTER,
+        **dict.fromkeys(("paragraph", "n_turns", "n_words"), "int32"),
         "participants": ["string"],
         "turns": [
             {
@@ -73,7 +77,9 @@ SCHEMAS: Mapping[str, Columns] = {
     },
     "pairs": {
         **DIALOGUE,
-        **dict.fromkeys(("turn", "chapter", "paragraph"), "int32"),
+        "turn": "int32",
+        **_CHAPTER,
+        "paragraph": "int32",
         "history": ["string"],
         **dict.fromkeys(("context", "response", "context_raw", "response_raw"), "string"),
         "confidence": "float",
@@ -111,6 +117,11 @@ class TitledBook(Protocol):
         """The code of the language that the file declares ("en"), or ""."""
         ...
 
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The chapters, in order."""
+        ...
+
 
 def rows_of_book(
     book: TitledBook,
@@ -137,21 +148,29 @@ def rows_of_book(
       come first, and those who are only named last.
 
     Speakers and addressees are ids of characters. A speaker is None where nobody is known.
+
+    Of dialogues and pairs, `chapter` counts from 1 in the book. `chapter_number` and
+    `chapter_title` are what is printed above the chapter: None and "" where nothing is.
     """
     names = {character.id: character.name for character in spoken.characters}
     title = {key: getattr(book, key) for key in TITLE}
-    rows = [_dialogue_row(dialogue, title, names) for dialogue in found]
+    chapters = {chapter.index: chapter for chapter in book.chapters}
+
+    def row_of(dialogue: Dialogue) -> Row:
+        return _dialogue_row(dialogue, title, chapters, names)
+
+    rows = list(map(row_of, found))
     paired, rows_of_paired = found, rows
     if pairs_by_span:
         paired = [split_into_spans(dialogue) for dialogue in found]
-        rows_of_paired = [_dialogue_row(dialogue, title, names) for dialogue in paired]
+        rows_of_paired = list(map(row_of, paired))
     return {
         "spans": _span_rows(tagged, found, names),
         "dialogues": rows,
         "pairs": (
             pair
             for dialogue, row in zip(paired, rows_of_paired, strict=True)
-            for pair in _pair_rows(dialogue, row, history_turns)
+            for pair in _pair_rows(dialogue, row, chapters, history_turns)
         ),
         "characters": [
             row_from_character(
@@ -178,7 +197,9 @@ def _span_rows(
         yield row
 
 
-def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Iterator[Row]:
+def _pair_rows(
+    dialogue: Dialogue, row: Row, chapters: Mapping[int, Chapter], history_turns: int | None
+) -> Iterator[Row]:
     """The pairs of a dialogue, from its row."""
     texts = [turn["text"] for turn in row["turns"]]
     turns = pairwise(row["turns"])
@@ -189,7 +210,7 @@ def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Itera
         yield {
             **{key: row[key] for key in ("book", *TITLE, "dialogue", "part")},
             "turn": before + 1,
-            "chapter": context["spans"][0]["chapter"],
+            **_columns_of_chapter(context["spans"][0]["chapter"], chapters),
             "paragraph": context["spans"][0]["paragraph"],
             "history": texts[oldest:before],
             "context": context["text"],
@@ -207,7 +228,17 @@ def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Itera
         }
 
 
-def _dialogue_row(dialogue: Dialogue, title: Mapping[str, str], names: Mapping[str, str]) -> Row:
+def _columns_of_chapter(index: int, chapters: Mapping[int, Chapter]) -> Row:
+    chapter = chapters.get(index, Chapter(index, None, "", 0))
+    return dict(zip(CHAPTER, (index, chapter.number, chapter.title), strict=True))
+
+
+def _dialogue_row(
+    dialogue: Dialogue,
+    title: Mapping[str, str],
+    chapters: Mapping[int, Chapter],
+    names: Mapping[str, str],
+) -> Row:
     turns = dialogue.turns
     made = [
         {
@@ -229,7 +260,7 @@ def _dialogue_row(dialogue: Dialogue, title: Mapping[str, str], names: Mapping[s
         **title,
         "dialogue": dialogue.index,
         "part": dialogue.part,
-        "chapter": turns[0].spans[0].chapter,
+        **_columns_of_chapter(turns[0].spans[0].chapter, chapters),
         "paragraph": turns[0].spans[0].paragraph,
         "n_turns": len(made),
         "n_words": sum(len(turn["text"].split()) for turn in made),

@@ -32,11 +32,34 @@ LANGUAGE = Language(
         "andere) werke|verlag von|vom (?:selben|gleichen) verfasser|"
         r"anzeigen(?=\W*$)",
         last_chapter="schluss|schluß|epilog|nachwort",
-        numerals="erste[rs]?|zweite[rs]?|dritte[rs]?|vierte[rs]?|fünfte[rs]?|"
-        "sechste[rs]?|siebente[rs]?|siebte[rs]?|achte[rs]?|neunte[rs]?|"
-        "zehnte[rs]?|elfte[rs]?|zwölfte[rs]?|letzte[rs]?",
+        numbers=(
+            "ein(?:s|e[rs]?)?|erste[rs]?",
+            "zwei(?:te[rs]?)?",
+            "drei|dritte[rs]?",
+            "vier(?:te[rs]?)?",
+            "fünf(?:te[rs]?)?",
+            "sechs(?:te[rs]?)?",
+            "sieben(?:te[rs]?)?|siebte[rs]?",
+            "achte?[rs]?",
+            "neun(?:te[rs]?)?",
+            "zehn(?:te[rs]?)?",
+            "elf(?:te[rs]?)?",
+            "zwölf(?:te[rs]?)?",
+            "dreizehn(?:te[rs]?)?",
+            "vierzehn(?:te[rs]?)?",
+            "fünfzehn(?:te[rs]?)?",
+            "sechzehn(?:te[rs]?)?",
+            "siebzehn(?:te[rs]?)?",
+            "achtzehn(?:te[rs]?)?",
+            "neunzehn(?:te[rs]?)?",
+            "zwanzig(?:ste[rs]?)?",
+        ),
+        last="letzte[rs]?",
     ),
     page=PageWords(
+        picture=r"illustration|abbildung|bild(?:nis)?\b|titelbild|umschlag|einband|titelseite|porträt|"
+        "karte von|signet|initiale",
+        ornament="ornament|verzierung|vignette|zierleiste|zierstück|dekoration|trennlinie|sternchen",
         end_line="Ende dieses Projekte?|Ende (?:des|dieses) (?:Project|Projekt)",
         credits="Dieses Buch wurde uns|Produziert von|Erstellt von",
         transcriber_note=r"Anmerkungen? (?:zur|des|der) Transkri\w+",

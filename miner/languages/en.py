@@ -31,12 +31,40 @@ _HEADINGS = Headings(
     "list of (?:plates|chapters)|chapter titles",
     no_chapter="(?:table of |detailed )?contents|illustrations|index|"
     "list of (?:illustrations|plates|chapters)|"
-    "footnotes?|notes|advertisements?|by|the end|finis|end",
+    r"footnotes?|notes|advertisements?|by(?=\W*$)|the end|finis|end",
     last_chapter="chapter the last|conclusion|epilogue|finale",
-    numerals="(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|"
-    "ninth|tenth|last|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    "(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|twent(?:y|ieth)|thirt(?:y|ieth)|"
-    r"fort(?:y|ieth)|fift(?:y|ieth))(?:[- ]\w{3,8})?",
+    numbers=(
+        "one|first",
+        "two|second",
+        "three|third",
+        "four(?:th)?",
+        "five|fifth",
+        "six(?:th)?",
+        "seven(?:th)?",
+        "eighth?",
+        "nine|ninth",
+        "ten(?:th)?",
+        "eleven(?:th)?",
+        "twelve|twelfth",
+        "thirteen(?:th)?",
+        "fourteen(?:th)?",
+        "fifteen(?:th)?",
+        "sixteen(?:th)?",
+        "seventeen(?:th)?",
+        "eighteen(?:th)?",
+        "nineteen(?:th)?",
+    ),
+    tens=(
+        "twent(?:y|ieth)",
+        "thirt(?:y|ieth)",
+        "fort(?:y|ieth)",
+        "fift(?:y|ieth)",
+        "sixt(?:y|ieth)",
+        "sevent(?:y|ieth)",
+        "eight(?:y|ieth)",
+        "ninet(?:y|ieth)",
+    ),
+    last="last",
     article="the",
 )
 
@@ -49,6 +77,11 @@ _PAGE = PageWords(
     transcriber_note="Transcriber[’']?s?[’']?s? (?:end )?notes?|Transcribers[’'] notes?|"
     r"Transcription notes?|Note of the transcriber|A Note on the Text\b|\[Redactor",
     captions=("Illustrat", "Image"),
+    picture="illustrat|image|picture|photo|portrait|engraving|drawing|cover|frontis|title[- ]?page|"
+    "map of|plate|logo|colophon|publisher|initial|drop[- ]?cap|enlarge|book spine|end ?paper",
+    ornament="ornament(?:al)?|decorat(?:ive|ion|ed)|head-?piece|tail-?piece|vignette|fleuron|"
+    "flourish|divider|separator|(?:scene|section|thought|text)[- ]break|asterisms?|asterisks|"
+    "stars|dinkus|doodad|rule|line",
     footnote="(?:foot)?note",
     footnotes_title="(?:foot)?notes?",
     letter_opening=r"(?:(?:my |our )?(?:very )?(?:own )?"

@@ -31,9 +31,25 @@ LANGUAGE = Language(
         no_chapter=r"table(?=\W*$| d)|fin(?=\W*$| d[eu]\b)|(?:liste|table) des (?:gravures|"
         r"illustrations)|du même auteur|catalogue(?=\W*$)",
         last_chapter="conclusion|épilogue",
-        numerals="premi[èe]re?|deuxi[èe]me|seconde?|troisi[èe]me|quatri[èe]me|"
-        "cinqui[èe]me|sixi[èe]me|septi[èe]me|huiti[èe]me|neuvi[èe]me|dixi[èe]me|"
-        "derni[èe]re?",
+        numbers=(
+            "une?|premi[èe]re?|premier",
+            "deux(?:i[èe]me)?|seconde?",
+            "trois(?:i[èe]me)?",
+            "quatre|quatri[èe]me",
+            "cinq(?:ui[èe]me)?",
+            "six(?:i[èe]me)?",
+            "sept(?:i[èe]me)?",
+            "huit(?:i[èe]me)?",
+            "neuf|neuvi[èe]me",
+            "dix(?:i[èe]me)?",
+            "onze|onzi[èe]me",
+            "douze|douzi[èe]me",
+            "treize|treizi[èe]me",
+            "quatorze|quatorzi[èe]me",
+            "quinze|quinzi[èe]me",
+            "seize|seizi[èe]me",
+        ),
+        last="derni[èe]re?",
         article="la|le",
     ),
     abbreviations="M|Mme",
@@ -50,6 +66,8 @@ LANGUAGE = Language(
         r"affectionnée?|fidèle|obéissante?)\b|\brecevez,|\bagréez,|"
         r"\bveuillez (?:agréer|recevoir)\b|\bsalut et fraternité\b",
         captions=("Illustr",),
+        picture="illustr|image|couverture|frontispice|page de titre|portrait|carte de",
+        ornament="ornement|vignette|cul-de-lampe|bandeau|décoration|filet|séparateur|astérisques",
     ),
     speech=SpeechWords(
         think_inverted="pens(?:a|ai|ait|ais)|songe(?:a|ai|ait)|réfléchi(?:t|ssait)|"

@@ -30,11 +30,26 @@ LANGUAGE = Language(
         no_chapter=r"tartalom(?:jegyzék)?|vége(?=\W*$)|javítások(?=\W*$)|jegyzetek(?=\W*$)|"
         r"ugyane? szerző|a szerző (?:művei|munkái)|megjegyzések(?=\W*$)",
         last_chapter="végszó|befejezés|utóhang|utószó",
-        numerals="első|második|harmadik|negyedik|ötödik|hatodik|hetedik|nyolczadik|"
-        "nyolcadik|kilenczedik|kilencedik|tizedik|utolsó",
+        numbers=(
+            "első",
+            "második",
+            "harmadik",
+            "negyedik",
+            "ötödik",
+            "hatodik",
+            "hetedik",
+            "nyolcz?adik",
+            "kilencz?edik",
+            "tizedik",
+            "tizenegyedik",
+            "tizenkettedik",
+        ),
+        last="utolsó",
         article="az?",
     ),
     page=PageWords(
+        picture=r"illusztráció|kép\b|borító|címlap|arckép|térkép",
+        ornament="díszítés|dísz|záródísz|fejléc|elválasztó|csillagok",
         transcriber_note=r"Megjegyzés(?:ek)?\b|Javítások\b|A javítások (?:jegyzéke|listája)",
         end_line="A Project",
         credits="Készítette|Ezt a könyvet",

@@ -31,8 +31,21 @@ LANGUAGE = Language(
         no_chapter=r"indice|fine(?=\W*$| del)|dello stesso autore|errata|catalogo(?=\W*$)|"
         "nota del trascrittore",
         last_chapter="conclusione|epilogo",
-        numerals="prim[oa]|second[oa]|terz[oa]|quart[oa]|quint[oa]|sest[oa]|settim[oa]|"
-        "ottav[oa]|non[oa]|decim[oa]|ultim[oa]",
+        numbers=(
+            "prim[oa]",
+            "second[oa]",
+            "terz[oa]",
+            "quart[oa]",
+            "quint[oa]",
+            "sest[oa]",
+            "settim[oa]",
+            "ottav[oa]",
+            "non[oa]",
+            "decim[oa]",
+            "undicesim[oa]",
+            "dodicesim[oa]",
+        ),
+        last="ultim[oa]",
         chapter_after_number="capitolo",
         article="la|il",
     ),
@@ -43,6 +56,8 @@ LANGUAGE = Language(
         footnote="Nota",
         footnotes_title="Note|Annotazioni",
         captions=("Illustr",),
+        picture="illustr|immagine|copertina|frontespizio|ritratto|mappa di",
+        ornament="ornamento|vignetta|decorazione|fregio|separatore|asterischi",
         letter_opening="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
         "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
         r"illustrissim[oa])\b.{0,60}[,:;!—]\W*$",

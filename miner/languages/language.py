@@ -96,7 +96,9 @@ class Headings:
         contents: pattern of the titles of tables of contents and lists of pictures.
         no_chapter: pattern of the first words of headings that begin no chapter.
         last_chapter: pattern of the titles of last chapters.
-        numerals: pattern of the numbers that are written as words.
+        numbers: patterns of the numbers from 1 on that are written as words, one for each.
+        tens: those of 20, 30 and so on, if a number of one digit may follow: "twenty-one".
+        last: pattern of the word for the last of several.
         article: pattern of the articles that may stand before "Second Part".
     """
 
@@ -107,8 +109,16 @@ class Headings:
     chapter: str = ""
     chapter_after_number: str = ""
     last_chapter: str = ""
-    numerals: str = ""
+    numbers: tuple[str, ...] = ()
+    tens: tuple[str, ...] = ()
+    last: str = ""
     article: str = ""
+
+    @property
+    def numerals(self) -> str:
+        """The pattern of all numbers that are written as words."""
+        tens = f"(?:{'|'.join(self.tens)})(?:[- ]\\w{{3,8}})?" if self.tens else ""
+        return "|".join(filter(None, (*self.numbers, tens, self.last)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +130,8 @@ class PageWords:
         credits: pattern of the first words of the producers' credits.
         transcriber_note: pattern of the titles of transcribers' notes.
         captions: first letters of a caption in brackets, as they are written.
+        picture: pattern of the first letters of what describes a picture that shows no words.
+        ornament: pattern of the first words of what describes an ornament between scenes.
         footnote: pattern of the word that begins a footnote in brackets.
         footnotes_title: pattern of the headings above footnotes.
         letter_opening: pattern of the start of a quoted letter's first line.
@@ -130,6 +142,8 @@ class PageWords:
     credits: str = ""
     transcriber_note: str = ""
     captions: tuple[str, ...] = ()
+    picture: str = ""
+    ornament: str = ""
     footnote: str = ""
     footnotes_title: str = ""
     letter_opening: str = ""

@@ -30,14 +30,27 @@ LANGUAGE = Language(
         no_chapter=r"[íi]ndice|fim(?=\W*$| d[aeo]\b)|obras do mesmo|do mesmo auct?or|"
         r"erratas?|cat[áa]logo(?=\W*$)|notas?(?=\W*$)",
         last_chapter="conclus[ãa]o|epílogo",
-        numerals="primeir[oa]|segund[oa]|terceir[oa]|quart[oa]|quint[oa]|sext[oa]|"
-        "s[ée]ptim[oa]|s[ée]tim[oa]|oitav[oa]|non[oa]|d[ée]cim[oa]|[úu]ltim[oa]",
+        numbers=(
+            "primeir[oa]",
+            "segund[oa]",
+            "terceir[oa]",
+            "quart[oa]",
+            "quint[oa]",
+            "sext[oa]",
+            "s[ée]p?tim[oa]",
+            "oitav[oa]",
+            "non[oa]",
+            "d[ée]cim[oa]",
+        ),
+        last="[úu]ltim[oa]",
         article="a|o",
     ),
     page=PageWords(
         transcriber_note=r"Notas? (?:de|do|da) (?:trans\w+|editor\w*|revis\w+)|"
         "Lista de erros corrigidos",
         captions=("Ilustra",),
+        picture="ilustra|imagem|capa|frontispício|retrato|mapa d",
+        ornament="ornamento|vinheta|decoração|separador|asteriscos",
         end_line="Fim do (?:Projecto|Projeto|Project)",
         credits="Produzido por|Este (?:livro|texto) foi",
         footnote="Nota",

@@ -33,7 +33,7 @@ from miner.speech.speech import (
 from miner.speech.typography import Typography, infer_language
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
-STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
+STORY_KINDS = (BlockKind.HEADING, BlockKind.BREAK, *SPOKEN_KINDS)
 
 # The most blocks without a mark of their own that unclosed speech runs through: a song, a poem.
 _LONGEST_RUN = 12
@@ -103,6 +103,22 @@ class BookSpans:
         """The language of the book, as `typography.infer_language` gives it."""
         return self.typography.language if self.typography else infer_language(self.book)
 
+    def find_scene_starts(self) -> frozenset[int]:
+        """Returns the positions of the utterances that are the first of their scene.
+
+        Speech that runs on across a printed break begins no scene.
+        """
+        scenes = {block.index: (block.chapter, block.scene) for block in self.book.blocks}
+        found: list[int] = []
+        last: tuple[int, int] | None = None
+        for position, span in enumerate(self.spans):
+            if span.is_utterance:
+                scene = scenes.get(span.paragraph)
+                if scene != last and not span.continues:
+                    found.append(position)
+                last = scene
+        return frozenset(found)
+
 
 class QuotedRange(NamedTuple):
     """The place of quoted text in a block."""
@@ -132,7 +148,7 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     last: SpanKind | None = None
     for position, (block, ranges) in enumerate(zip(blocks, quoted, strict=True)):
         if not ranges:
-            last = None
+            last = last if block.kind is BlockKind.BREAK else None
             spans.extend(_spans(block, (), (), typography))
             continue
         outer = last if ranges[0].continues else None
@@ -234,7 +250,8 @@ def _ranges_of_book(
     through = -1  # speech runs through every block up to this one
     for position, (block, reading) in enumerate(zip(blocks, readings, strict=True)):
         if block.kind not in SPOKEN_KINDS or block.index in scripts:
-            running = None
+            if block.kind is not BlockKind.BREAK:  # a long tale may have scenes of its own
+                running = None
             found.append(scripts.get(block.index, []))
             continue
         read = partial(

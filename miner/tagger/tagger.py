@@ -8,10 +8,11 @@ the utterances that were read. A model without features reads all windows.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -255,20 +256,29 @@ def decode_scores(
     start_offset: float = 0.0,
     temperature: float = 1.0,
 ) -> list[TaggedSpan]:
-    """Returns the spans of a book with the best allowed tags of each chapter, and their confidence.
+    """Returns the spans of a book with the best allowed tags of each scene, and their confidence.
 
-    Scores are (utterances, 4). Confidence ignores `start_offset`, which is added to B-START; the
-    scores are divided by the temperature before they become probabilities.
+    A scene opens a conversation. Scores are (utterances, 4). Confidence ignores `start_offset`,
+    which is added to B-START; the scores are divided by the temperature before they become
+    probabilities.
     """
     tags = [Tag.O] * len(book_spans.spans)
     confidence: list[float | None] = [None] * len(book_spans.spans)
+    opens_scene = book_spans.find_scene_starts()
     for chapter, scores in scored:
-        probabilities = marginals(scores / temperature)
-        best = viterbi(scores, start_offset)
-        for place, tag, row in zip(chapter.places, best, probabilities, strict=True):
-            tags[place] = tag
-            confidence[place] = float(row[TAGS.index(tag)])
+        for part in scene_slices(chapter, opens_scene):
+            probabilities = marginals(scores[part] / temperature)
+            best = viterbi(scores[part], start_offset)
+            for place, tag, row in zip(chapter.places[part], best, probabilities, strict=True):
+                tags[place] = tag
+                confidence[place] = float(row[TAGS.index(tag)])
     return [TaggedSpan(*item) for item in zip(book_spans.spans, tags, confidence, strict=True)]
+
+
+def scene_slices(chapter: Chapter, opens_scene: Container[int]) -> list[slice]:
+    """Returns the parts of the utterances of a chapter that are its scenes."""
+    inner = (n for n, place in enumerate(chapter.places) if n and place in opens_scene)
+    return [slice(*ends) for ends in pairwise((0, *inner, len(chapter.places)))]
 
 
 # What the libraries say, each in its own kind of error, where memory is wanting.

@@ -450,3 +450,86 @@ def test_a_path_is_not_taken_for_bytes(tmp_path):
     for path in (tmp_path, "1342-h.htm"):
         with pytest.raises(TypeError, match="found .*, expected bytes; miner.read_book takes a"):
             parse_book(path, "1342")
+
+
+def scenes(body: str) -> list[int]:
+    found = parse_book(f"<h2>I</h2>{body}".encode(), "0").blocks
+    return [block.scene for block in found[1:]]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>One.</p><p>Two.</p>", [1, 1]),
+        ("<p>One.</p><hr><p>Two.</p><p>Three.</p>", [1, 2, 2]),
+        ("<p>One.</p><p>* * *</p><p>Two.</p>", [1, 1, 2]),
+        ("<p>One.</p><hr><p>* * *</p><hr><p>Two.</p>", [1, 1, 2]),
+        (f"<p>{PROSE}</p><h4>II.</h4><p>Two.</p>", [1, 2, 2]),
+        # What is set off from the text around it parts no scenes.
+        ("<p>One.</p><hr><p class='caption'>“So!”</p><hr><p>Two.</p>", [1, 1, 1]),
+        ("<p>One.</p><hr><div class='poem'>So late,<br>so late.</div><hr><p>Two.</p>", [1, 1, 1]),
+        ("<p>The card said:</p><hr><p>Keep out.</p><hr><p>Two.</p>", [1, 1, 1]),
+        ("<p>It said:</p><hr><p>Keep out.</p><hr><p>Two.</p><hr><p>Three.</p>", [1, 1, 1, 2]),
+    ],
+)
+def test_scenes_of_a_chapter(body, expected):
+    assert scenes(body) == expected
+
+
+def test_a_chapter_begins_with_its_first_scene():
+    body = f"<h2>I</h2><p>{PROSE}</p><hr><p>{PROSE}</p><hr><h2>II</h2><p>{PROSE}</p>"
+    found = parse_book(body.encode(), "0").blocks
+    assert [(block.chapter, block.scene) for block in found] == [
+        *[(1, 1), (1, 1), (1, 2)],
+        *[(2, 1), (2, 1)],
+    ]
+
+
+def chapters(body: str) -> list[tuple[int | None, str, int]]:
+    found = parse_book(body.encode(), "0").chapters
+    return [(chapter.number, chapter.title, chapter.first) for chapter in found]
+
+
+def test_chapters_have_the_number_and_the_title_that_are_printed():
+    body = (
+        f"<h1>The Weir</h1><h2>PREFACE</h2><p>{PROSE}</p>"
+        f"<h2>BOOK TWO</h2><h3>CHAPTER I</h3><h3>The Eel</h3><p>{PROSE}</p>"
+        f"<h3>CHAPTER II</h3><p>{PROSE}</p><h3>CHAPTER THE LAST</h3><p>{PROSE}</p>"
+    )
+    assert chapters(body) == [
+        (None, "PREFACE", 0),
+        (1, "BOOK TWO · CHAPTER I · The Eel", 3),
+        (2, "CHAPTER II", 7),
+        (None, "CHAPTER THE LAST", 9),
+    ]
+
+
+def test_the_title_page_is_no_title_of_the_first_story():
+    names = ("THE EEL", "BY NIGHT", "THE PIKE")
+    body = "<h1>Tales</h1><h2>1901</h2>" + "".join(f"<h2>{n}</h2><p>{PROSE}</p>" for n in names)
+    assert chapters(body) == [(None, name, (0, 4, 6)[n]) for n, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        '<p class="center">{}</p>',
+        "<p><b>{}</b></p>",
+        "<center>{}</center>",
+        '<p align="center">{}</p>',
+    ],
+)
+def test_set_off_paragraphs_divide_a_book_without_other_headings(title):
+    names = ("BY THE WEIR", "At Home", "BY NIGHT")
+    body = "<h1>Eels</h1>" + "".join(f"{title.format(name)}<p>{PROSE}</p>" for name in names)
+    assert [found[1] for found in chapters(body)] == list(names)
+    # Beside other headings they are what is printed on a card or a door.
+    body = (
+        f"<h2>I</h2><p>{PROSE}</p>{title.format('KEEP OUT')}<p>{PROSE}</p><h2>II</h2><p>{PROSE}</p>"
+    )
+    assert [found[1] for found in chapters(body)] == ["I", "II"]
+
+
+def test_a_chapter_of_dots_is_a_chapter():
+    body = f"<h2>I</h2><p>{PROSE}</p><h2>II</h2><p>. . . . . . .</p><h2>III</h2><p>{PROSE}</p>"
+    assert [found[0] for found in chapters(body)] == [1, 2, 3]

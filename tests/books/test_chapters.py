@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
+from miner.books.chapters import (
+    Outline,
+    find_chapter_starts,
+    is_contents_title,
+    looks_like_heading,
+    printed_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def starts(*items: tuple[int, str, int]) -> list[str]:
         outline.append(Outline(level, text, 0))
         if n_words:
             outline += [Outline(0, "", n_words - n_words // 3), Outline(0, "", n_words // 3)]
-    return [outline[position].text for position in find_chapter_starts(outline)]
+    return [outline[start.position].text for start in find_chapter_starts(outline)]
 
 
 LONG_TITLE = ("How they went out and came back. " * 9).strip()
@@ -330,7 +336,7 @@ items = st.builds(Outline, st.integers(0, 7), headings, st.integers(0, 90))
 
 @given(st.lists(items, max_size=30))
 def test_starts_in_any_outline_are_headings_in_order(outline):
-    found = find_chapter_starts(outline)
+    found = [start.position for start in find_chapter_starts(outline)]
     assert found == sorted(set(found))
     assert all(outline[position].level for position in found)
 
@@ -340,3 +346,31 @@ def test_numbered_chapters_are_found_with_any_headings_inside_them(levels, n):
     inside = [(level + 1, "A Paper", 90) for level in levels]
     found = starts(*[item for i in range(n) for item in ((2, f"Chapter {i + 1}", 100), *inside)])
     assert found == [f"Chapter {i + 1}" for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "number"),
+    [
+        ("CHAPTER XIV. The Gate", 14),
+        ("CHAPTERXXVII.", 27),
+        ("Chapter the Twenty-first", 21),
+        ("BOOK THE SECOND. REAPING", 2),
+        ("STAVE ONE: The Gate", 1),
+        ("XLIX.", 49),
+        ("4.—The Gate", 4),
+        ("2 THE GATE", 2),
+        ("Zwölftes Kapitel", 12),
+        ("21. Kapitel", 21),
+        ("PREMIÈRE PARTIE", 1),
+        ("CAPITULO LV", 55),
+        ("MÁSODIK FEJEZET.", 2),
+        ("CHAPTER THE LAST", None),
+        ("The Gate", None),
+        ("I went home", None),
+        ("CIVIL WAR", None),
+        ("EPILOGUE", None),
+        ("1066 and after", None),
+    ],
+)
+def test_the_number_of_a_heading(heading, number):
+    assert printed_number(heading) == number

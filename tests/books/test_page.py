@@ -560,3 +560,92 @@ def test_a_few_lost_words_are_not_told_from_none():
 def test_a_control_character_is_in_no_text(control):
     page = read_page(f"<title>The {control}Lamp</title><p>One {control}\ntwo.</p>".encode())
     assert (page.title, page.text_blocks[0].text) == ("The \ufffdLamp", "One \ufffd two.")
+
+
+@pytest.mark.parametrize(
+    ("body", "heading"),
+    [
+        ('<h2><img src="h1.png" alt="CHAPTER IX. The Weir"></h2>', "CHAPTER IX. The Weir"),
+        ('<h3><img src="h1.png" alt="" title="By the Weir"></h3>', "By the Weir"),
+        ('<h2><span class="pagenum">{4}</span><img alt="The Weir"></h2>', "The Weir"),
+        ('<div class="figcenter"><img src="h1.png" alt="CHAPTER IX"></div>', "CHAPTER IX"),
+        ('<h2><img alt="Decorative headpiece">THE WEIR</h2>', "THE WEIR"),
+        ('<p class="ph2">THE WEIR</p>', "THE WEIR"),
+        ('<div class="chaphead">9.—The Weir</div>', "9.—The Weir"),
+        ('<div class="chapter-title"><p>THE WEIR</p></div>', "THE WEIR"),
+    ],
+)
+def test_headings_of_every_make(body, heading):
+    found = text_blocks(f"<p>Before.</p>{body}<p>After.</p>")
+    assert [block.text for block in found] == ["Before.", heading, "After."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<h2><img src="h1.png" alt="Illustration"></h2>',
+        '<h2><img src="h1.png" alt="[Illustration: A weir]"></h2>',
+        '<h2><img src="h1.png" alt="decorative"></h2>',
+        '<h2><img src="h1.png" alt="h1.png"></h2>',
+        '<h2><img src="h1.png"></h2>',
+        '<div class="figcenter"><img src="h1.png" alt="A weir in flood"></div>',
+    ],
+)
+def test_what_only_describes_a_picture_is_no_heading(body):
+    assert texts(f"<p>Before.</p>{body}<p>After.</p>") == ["Before.", "After."]
+
+
+def test_an_element_around_a_chapter_is_no_heading():
+    body = f'<div class="chapter"><h2>I</h2><p>{"It was late. " * 30}</p></div>'
+    assert [block.level for block in text_blocks(body)] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "<hr>",
+        '<hr class="tb">',
+        "<p>&nbsp;</p>",
+        '<div class="thoughtbreak"></div>',
+        '<p class="c"><img src="o.png" alt="ornament"></p>',
+        '<p class="c"><img src="o.png" alt="* * *"></p>',
+    ],
+)
+def test_breaks_between_scenes(between):
+    found = text_blocks(f"<p>Before.</p>{between}<p>After.</p><p>Later.</p>")
+    assert [(block.text, block.after_break) for block in found] == [
+        ("Before.", False),
+        ("After.", True),
+        ("Later.", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "row", ["* * *", "*****", "⁂", "· · · · ·", ". . . . . .", "————", "+ + +"]
+)
+def test_a_row_of_stars_is_a_text_block_and_a_break(row):
+    found = text_blocks(f"<p>Before.</p><p>{row}</p><p>After.</p>")
+    assert [(block.text, block.after_break) for block in found] == [
+        ("Before.", False),
+        (row, True),
+        ("After.", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "<p><br></p>",
+        '<p>&nbsp;</p><div class="fig"><img src="a.jpg" alt="The weir"></div><p>&nbsp;</p>',
+        '<p><a id="p12"></a></p>',
+        "<p></p>",
+    ],
+)
+def test_white_space_of_the_page_is_no_break(between):
+    found = text_blocks(f"<p>Before.</p>{between}<p>After.</p>")
+    assert not any(block.after_break for block in found)
+
+
+@pytest.mark.parametrize("text", ["—...", "...", "?!", "“* * *”", "12", "II"])
+def test_what_is_said_or_counted_is_no_row_of_stars(text):
+    assert not any(block.after_break for block in text_blocks(f"<p>{text}</p>"))

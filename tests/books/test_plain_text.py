@@ -193,10 +193,10 @@ def test_a_dash_at_the_end_of_a_line_is_set_as_in_the_book():
     assert texts(mixed)[1].replace("\n", " ") == "He said— Then no more."
 
 
-def test_rows_of_stars_are_counted_and_are_no_text():
-    page = read_page(f"{PROSE}\n\n       *       *       *       *       *\n\nOn.\n".encode())
-    assert [block.text for block in page.text_blocks] == [PROSE, "On."]
-    assert page.drops == {"rows of stars": 5}
+def test_a_row_of_stars_is_a_break():
+    page = read_page(f"{PROSE}\n\n       *       *       *\n\nOn.\n".encode())
+    assert [block.text for block in page.text_blocks] == [PROSE, "* * *", "On."]
+    assert [block.after_break for block in page.text_blocks] == [False, True, False]
 
 
 VERSE = "Half the world goes by my door,\nAnd none of it is mine."

@@ -1,5 +1,7 @@
 """The two heuristics: by hand, at the edges of their rules, and legal on every input."""
 
+from dataclasses import replace
+
 import pytest
 from helpers import kind_of
 from hypothesis import given, settings
@@ -107,6 +109,17 @@ def test_a_chapter_begins_a_conversation(tagger):
         Tag.B_OTHER,
         Tag.B_START,
         Tag.B_OTHER,
+    ]
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_a_scene_begins_a_conversation_unless_speech_runs_on(tagger):
+    blocks = chapter("“Ann!”", "“Yes?”", "“No.”", "“It was so:", "“He came.”")
+    scenes = (1, 1, 2, 2, 3)
+    blocks = [replace(block, scene=scene) for block, scene in zip(blocks, scenes, strict=True)]
+    assert [str(item.tag) for item in tagger.tag(spans_of(blocks))] == [
+        *("B-START", "B-OTHER"),
+        *("B-START", "B-OTHER", "I-OTHER"),
     ]
 
 

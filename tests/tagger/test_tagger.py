@@ -33,7 +33,7 @@ from miner.tagger.encoding import (
 )
 from miner.tagger.features import split_chapters
 from miner.tagger.load import AutoTagger, load_tagger, tagger_signature
-from miner.tagger.tagger import NeuralTagger, choose_windows, find_doubtful
+from miner.tagger.tagger import NeuralTagger, choose_windows, find_doubtful, scene_slices
 from miner.tagger.torch_runtime import TorchRuntime
 
 
@@ -205,7 +205,12 @@ def test_a_chapter_is_encoded_as_the_config_sets():
 
 def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
     plain = load_checkpoint(copy)
-    probable = [marginals(plain.score_chapter(chapter)) for chapter in split_chapters(sample())]
+    opens_scene = sample().find_scene_starts()
+    probable = [
+        marginals(plain.score_chapter(chapter)[part])
+        for chapter in split_chapters(sample())
+        for part in scene_slices(chapter, opens_scene)
+    ]
     start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
     found = []
     for offset in (0.0, 1.0, 1e6):
@@ -225,11 +230,13 @@ def test_temperature_changes_confidence_and_no_tag(copy):
     after = load_checkpoint(copy)
     tagged = after.tag(sample())
     assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
+    opens_scene = sample().find_scene_starts()
     for chapter in split_chapters(sample()):
-        probable = marginals(before.score_chapter(chapter) / 0.25)
-        for place, row in zip(chapter.places, probable, strict=True):
-            expected = row[TAGS.index(tagged[place].tag)]
-            assert tagged[place].confidence == pytest.approx(expected)
+        for part in scene_slices(chapter, opens_scene):
+            probable = marginals(before.score_chapter(chapter)[part] / 0.25)
+            for place, row in zip(chapter.places[part], probable, strict=True):
+                expected = row[TAGS.index(tagged[place].tag)]
+                assert tagged[place].confidence == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("pages", [[], [["It rained.", "It blew."], ["Nobody spoke."]]])

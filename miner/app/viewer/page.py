@@ -14,7 +14,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
-from itertools import combinations, takewhile
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from miner.app.viewer.layers import (
     name_layers,
     score_chapter,
 )
-from miner.books.book import Block, BlockKind
+from miner.books.book import Block
 from miner.books.page import count_words
 from miner.corpus.reading import read_spans
 from miner.corpus.schema import NARRATION, SPEAKER, Row
@@ -68,7 +68,7 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
         chapters.append(
             {
                 "number": number,
-                "title": _title(book, number, blocks),
+                "title": _title(book, number),
                 "words": sum(count_words(block.text) for block in blocks),
                 "annotated": number in book.annotated,
                 "counts": [
@@ -129,7 +129,7 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
         layers.append(record)
     return {
         "number": number,
-        "title": _title(book, number, blocks),
+        "title": _title(book, number),
         "blocks": {
             "index": [block.index for block in blocks],
             "kind": [block.kind.value for block in blocks],
@@ -180,12 +180,12 @@ def _blocks(book: LayeredBook, number: int) -> list[Block]:
     return [block for block in book.book.blocks if block.chapter == number]
 
 
-def _title(book: LayeredBook, number: int, blocks: Sequence[Block]) -> str:
-    """The headings at the beginning of a chapter, or a description if it has none."""
+def _title(book: LayeredBook, number: int) -> str:
+    """What is printed above a chapter, or a description if nothing is."""
     if number == 0:
         return "Before the first chapter" if book.book.n_chapters else "The whole text"
-    headings = takewhile(lambda block: block.kind is BlockKind.HEADING, blocks)
-    return " · ".join(" ".join(block.text.split()) for block in headings) or f"Chapter {number}"
+    titles = (chapter.title for chapter in book.book.chapters if chapter.index == number)
+    return next(titles, "") or f"Chapter {number}"
 
 
 def _chapter_in_layers(book: LayeredBook, number: int) -> list[NumberedChapter | None]:
