@@ -32,6 +32,7 @@ _BEFORE_COLON = re.compile(
     rf"([{_CAPITAL}][\w’'-]*(?: [\w’'-]+){{0,3}})(?=(?: {_BRACKETS})?:)|"
     rf"([{_CAPITAL}])(?=\.(?:\s|[\u2014\u2013]|--))"
 )
+_FARTHEST = 700  # characters before the colon after a name and what is said to its actor
 
 
 class Head(NamedTuple):
@@ -54,11 +55,15 @@ def read_head(text: str, lead: str = "") -> Head | None:
     >>> read_head("Susan. I will not.", "Susan."), read_head("Susan. I will not.")
     (Head(name='Susan', end=7, is_set_apart=True), None)
     """
-    name = re.split(r"[(\[,]", lead, maxsplit=1)[0].rstrip(" .:\u2014\u2013-")
-    if name[:1].isupper() and (after := _AFTER_NAME.match(text, len(name))):
-        return Head(name, after.end(), True)
-    if match := _IN_CAPITALS.match(text):
+    if lead[:1].isupper():
+        name = re.split(r"[(\[,]", lead, maxsplit=1)[0].rstrip(" .:\u2014\u2013-")
+        if after := _AFTER_NAME.match(text, len(name)):
+            return Head(name, after.end(), True)
+    # Nearly all paragraphs are told by their first characters, which is fast.
+    if text[:3].upper() == text[:3] and (match := _IN_CAPITALS.match(text)):
         name = match[1]
+    elif text.find(":", 0, _FARTHEST) < 0 and text[1:2] != ".":
+        return None
     elif match := _BEFORE_COLON.match(text):
         name = match[0]
     else:

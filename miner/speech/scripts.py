@@ -21,7 +21,7 @@ from miner.books.book import SPOKEN_KINDS, Block, BlockKind
 from miner.books.lines import Head, read_head
 from miner.speech.speech import tells_who_spoke
 
-_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
+_KINDS = frozenset({BlockKind.HEADING, *SPOKEN_KINDS})
 _FEWEST_SPEECHES = 3
 # The least share of speeches that ask or exclaim where names are not in capitals: they may be the
 # words of a list or the hours of a diary.
@@ -73,17 +73,20 @@ def _find_scenes(blocks: Sequence[Block]) -> Iterator[dict[int, Head]]:
     run: dict[int, Head] = {}
     last = 0
     for position, block in enumerate(blocks):
-        if block.kind is BlockKind.HEADING or position - last > _LONGEST_GAP:
+        is_heading = block.kind is BlockKind.HEADING
+        if run and (is_heading or position - last > _LONGEST_GAP):
             yield from _scene(run, blocks)
             run = {}
-        if block.kind in SPOKEN_KINDS and (head := read_head(block.text, block.lead)):
-            if not tells_who_spoke(head.name):
-                run[position], last = head, position
+        head = None if is_heading else read_head(block.text, block.lead)
+        if head and not tells_who_spoke(head.name):
+            run[position], last = head, position
     yield from _scene(run, blocks)
 
 
 def _scene(run: Mapping[int, Head], blocks: Sequence[Block]) -> Iterator[dict[int, Head]]:
     """Yields the heads of a run that are names, if it is a scene."""
+    if len(run) < _FEWEST_SPEECHES:
+        return
     counts = Counter(head.name.casefold() for head in run.values())
     heads: dict[int, Head] = {}
     n_calls = 0
