@@ -136,13 +136,18 @@ def _is_opening(text: str, at: int) -> bool:
 
 
 def strip_marks(text: str) -> str:
-    """Returns the text of an utterance without its opening mark or dash and its closing mark."""
+    """Returns the text of an utterance without its opening mark or dash and its closing mark.
+
+    >>> strip_marks("“Go,” he said, “or stay.”")  # the last mark closes a nested quotation
+    'Go,” he said, “or stay.”'
+    """
     text = text.strip()
     closers = _CLOSERS.get(text[:1])
     if closers is None:
         # The utterance opens with a dash, or goes on after an aside. It may still end in a mark.
         return _CLOSING.sub("", text.lstrip(_DASHES)).strip()
-    return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
+    is_nested = text[0] == "“" and text.rfind("“", 1) > text.rfind("”", 0, -1)
+    return text[1:].removesuffix(text[-1] if text[-1] in closers and not is_nested else "").strip()
 
 
 def is_unclosed(text: str) -> bool:
