@@ -75,9 +75,10 @@ LANGUAGE = Language(
     ),
     speech=SpeechWords(
         think_inverted="dachten?|überlegte|grübelte|"
-        r"(?:sagte|sprach|fragte) (?:(?!vor |und )\w+ ){0,2}(?:zu |bei )?sich",
+        r"(?:sagte|sprach|fragte) (?:(?!vor |und )\w+ ){0,2}(?:zu |bei )?sich|"
+        r"hatte (?:\w+ ){1,2}gedacht|(?:fuhr|ging|schoß) es \w+ durch den (?:Kopf|Sinn)",
         think_before=r"dachten?(?: \w+)?(?: bei sich)?|überlegte|"
-        "(?:sagte|fragte) (?:er |sie )?(?:zu )?sich",
+        "(?:sagte|fragte) (?:er |sie )?(?:zu )?sich|in (?:seinem|ihrem) Herzen",
         aloud="laut",
         salutation="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
         "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|"

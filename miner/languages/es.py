@@ -68,7 +68,8 @@ LANGUAGE = Language(
     speech=SpeechWords(
         think_inverted="pens(?:ó|é|aba|aban)|reflexion(?:ó|aba|é)|cavil(?:ó|aba)|"
         "se (?:dijo|decía|preguntó|preguntaba)|me (?:dije|pregunté)|"
-        r"(?:dijo|dije|decía|exclamó) (?:\w+ ){0,2}(?:para|entre) (?:sí|mí|sus adentros)",
+        r"(?:dijo|dije|decía|exclamó) (?:\w+ ){0,2}(?:para|entre) "
+        "(?:sí|mí|sus adentros|su (?:capote|coleto|sayo))|había pensado",
         think_before="pens(?:ó|é|aba|ando)(?: para sí)?|se (?:dijo|decía)|me dije|"
         "(?:dijo|dije|decía) (?:para|entre) (?:sí|mí)",
         aloud="en voz alta|en alta voz",

@@ -72,7 +72,7 @@ LANGUAGE = Language(
     speech=SpeechWords(
         think_inverted="pens(?:a|ai|ait|ais)|songe(?:a|ai|ait)|réfléchi(?:t|ssait)|"
         "se (?:dit|disait|demanda|demandait)|me (?:dis-je|disais-je|demandai-je)|"
-        r"(?:dit|disait) (?:\w+ )?(?:en|à) (?:lui|elle|soi)-même",
+        r"(?:dit|disait)(?:-\w+)?(?: \w+)? (?:en|à) (?:lui|elle|soi)-même|avait(?:-\w+)? pensé",
         think_before="pens(?:a|ai|ait|ais)|songe(?:a|ait)|se (?:dit|disait)|me (?:dis|disais)",
         aloud="(?:tout|à voix) haute?",
         salutation="(?:(?:mon|ma|mes) )(?:très |bien )?(?:chers?|ch[èe]res?|"

@@ -68,7 +68,7 @@ LANGUAGE = Language(
     speech=SpeechWords(
         think_inverted="pens(?:ò|ai|ava|avo)|riflett(?:é|è|eva)|"
         "si (?:disse|diceva|domandò|domandava|chiese|chiedeva)|mi (?:dissi|domandai|chiesi)|"
-        r"(?:disse|dissi|diceva) (?:\w+ )?(?:fra|tra|dentro di) (?:s[eéè]|me)",
+        r"(?:disse|dissi|diceva) (?:\w+ )?(?:fra|tra|dentro di) (?:s[eéè]|me)|aveva pensato",
         think_before="pens(?:ò|ai|ava|avo|ando)|mi dissi|(?:fra|tra) s[eéè]",
         aloud="(?:ad alta|a voce alta|a) voce|forte",
         salutation="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"

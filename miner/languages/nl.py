@@ -71,7 +71,8 @@ LANGUAGE = Language(
     ),
     speech=SpeechWords(
         think_inverted="dacht(?:en)?|peinsde|overwoog|mijmerde|"
-        r"zei(?:de)? (?:\w+ )?(?:tot|bij|in|tegen) zich|vroeg (?:\w+ )?zich(?: \w+)? af",
+        r"zei(?:de)? (?:\w+ )?(?:tot|bij|in|tegen) zich(?:zel(?:f|ven))?|"
+        r"vroeg (?:\w+ )?zich(?: \w+)? af",
         think_before=r"dacht(?:en)?(?: \w+)?(?: bij zich)?",
         aloud="hardop|overluid|luid",
         write="schreef|geschreven",

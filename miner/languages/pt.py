@@ -63,7 +63,7 @@ LANGUAGE = Language(
         r"devotad[oa]|que (?:te|o|a) (?:ama|estima|abraça))\b|\bde v\. ?ex\.?",
     ),
     speech=SpeechWords(
-        think_inverted="pens(?:ou|ei|ava)|reflec?t(?:iu|ia|i)|"
+        think_inverted="pens(?:ou|ei|ava|ara)|reflec?t(?:iu|ia|i)|"
         r"(?:disse|dizia) (?:\w+ )?(?:com[ms]igo|consigo|commigo|(?:de si )?para si)",
         think_before="pens(?:ou|ei|ava|ando)|(?:disse|dizia) (?:comsigo|consigo|commigo|comigo)",
         aloud="em voz alta|alto",

@@ -60,7 +60,7 @@ _THINK_WORDS = re.compile(
     rf"{_THINK}{any_of(lambda language: language.speech.think_suffix)}?", re.IGNORECASE
 )
 _ENDS_WITH_THINK = re.compile(
-    rf"\b{any_of(lambda language: language.speech.think_before)}:[ \u2014\u2013-]*$",
+    rf"\b{any_of(lambda language: language.speech.think_before)}\s?:[ \u2014\u2013-]*$",
     re.IGNORECASE,
 )
 _ALOUD = re.compile(rf"\b{any_of(lambda language: language.speech.aloud)}\b")

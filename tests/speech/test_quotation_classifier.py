@@ -80,11 +80,11 @@ def test_a_judge_that_is_not_sure_leaves_the_rules():
     assert quotation_classifier().classify(book) == book
 
 
-def test_a_thought_goes_on_in_the_next_paragraphs():
-    texts = [TALK, "Et Tobin songeait : «Il est trop tard.", "«Personne ne viendra.»", TALK]
+def test_what_nobody_says_goes_on_in_the_next_paragraphs():
+    texts = [TALK, "Et Tobin relisait : «Il est trop tard.", "«Personne ne viendra.»", TALK]
     book = parse_spans(page(*texts), "7", classified=False)
     found = np.zeros(N_QUOTATION_FEATURES, dtype=np.float32)
-    found[crc32(b"stem before: song") % N_QUOTATION_FEATURES] = 9.0
+    found[crc32(b"stem before: reli") % N_QUOTATION_FEATURES] = 9.0
     assert [span.text for span in book.spans if span.continues] == ["«Personne ne viendra.»"]
     classified = QuotationClassifier(found, 0.0).classify(book)
     assert unsaid(classified) == ["«Il est trop tard.", "«Personne ne viendra.»"]
@@ -129,7 +129,7 @@ def test_the_judge_of_the_package_keeps_plain_speech(language):
 
 
 def test_the_judge_of_the_package_knows_what_nobody_says():
-    thought = "Et je pensais : «Personne ne viendra ce soir, il est bien trop tard.»"
+    thought = "Et je pensais en marchant : «Personne ne viendra ce soir, il est bien trop tard.»"
     data = page(*[TALK] * 3, thought)
-    assert thought[16:] in utterances(parse_spans(data, "7", classified=False))
-    assert unsaid(parse_spans(data, "7")) == [thought[16:]]
+    assert thought[28:] in utterances(parse_spans(data, "7", classified=False))
+    assert unsaid(parse_spans(data, "7")) == [thought[28:]]

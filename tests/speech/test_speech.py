@@ -93,6 +93,7 @@ NO_SPEECH = [
     ("", "Das Seil ist naß", ", sagte er zu sich selbst."),
     ("Da dachte sie bei sich: ", "Das Seil ist naß.", ""),
     ("", "La corde est mouillée,", " se dit-elle."),
+    ("Elle pensa : ", "La corde est mouillée.", ""),
     ("", "La cuerda está mojada", " —dijo para sí la vieja."),
     ("", "Het touw is nat,", " zei hij tot zich zelf."),
     # written
