@@ -104,6 +104,7 @@ class Clues:
     paragraph: int  # the position of its paragraph in the chapter
     text: str  # the utterance
     is_first: bool  # whether it is the first utterance of its paragraph
+    is_headed: bool  # whether its tag is the name that heads it, in a scene set as a play
     n_between: int  # the number of paragraphs since the last paragraph of speech
     # the characters of narration before it in its paragraph, since the last utterance
     n_before: int
@@ -357,6 +358,7 @@ class _Reader:
                     paragraph=position,
                     text=text[start:end],
                     is_first=number == 0,
+                    is_headed=bool(paragraph.head),
                     n_between=len(between) if last is not None else 2 * _BEFORE_FIRST,
                     n_before=len(before),
                     n_after=len(after),

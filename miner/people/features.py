@@ -174,10 +174,12 @@ def read_candidates(
 def _fact(clues: Clues, candidates: Sequence[int]) -> int | None:
     """Returns the candidate whom a name beside a verb of saying says to speak an utterance.
 
-    One whom the utterance calls does not speak it.
+    One whom the utterance calls does not speak it. Whoever heads it may be a noun: "2ND SAILOR."
     """
     tag = clues.tag
-    if tag is None or tag.kind is not MentionKind.NAME or tag.person in clues.calls.called:
+    if tag is None or tag.person in clues.calls.called:
+        return None
+    if tag.kind is not MentionKind.NAME and not clues.is_headed:
         return None
     return tag.person if tag.person in candidates else None
 

@@ -14,6 +14,7 @@ from miner.people.attributions import (
 from miner.people.calls import find_called, find_titles
 from miner.people.cast import Character, Kind
 from miner.people.clues import Cue, find_clues
+from miner.people.features import read_candidates
 from miner.people.mentions import (
     NARRATOR_NUMBER,
     UNKNOWN_NUMBER,
@@ -75,6 +76,7 @@ def test_the_name_that_heads_a_speech_speaks_all_of_it(text, head, person):
     found = find_clues(replace(chapter, paragraphs=(*chapter.paragraphs[:-1], headed)))
     scene.chapter = found.chapter
     assert [scene.shown(clue.tag) for clue in found.clues[4:]] == [person] * 2
+    assert None not in read_candidates(found, scene.book, frozenset()).facts[4:]
 
 
 def test_who_is_said_to_speak_does_not_act_after_it():
