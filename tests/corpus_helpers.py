@@ -83,9 +83,9 @@ def started(books, tmp_path, *words, n_done=4, tagger="gap"):
 def counted(work, calls):
     """`work` that notes its arguments in `calls`."""
 
-    def counting(*args):
+    def counting(*args, **options):
         calls.append(args)
-        return work(*args)
+        return work(*args, **options)
 
     return counting
 

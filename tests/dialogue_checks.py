@@ -6,7 +6,7 @@ from helpers import NAMES, kind_of
 
 from miner.books.book import BlockKind
 from miner.speech.dialogues import decode_dialogues
-from miner.speech.spans import STORY_KINDS, Span
+from miner.speech.spans import SPANNED_KINDS, Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 
@@ -15,7 +15,7 @@ def check_spans(book, found):
     by_block = {}
     for span in found:
         by_block.setdefault(span.paragraph, []).append(span)
-    story = [block for block in book.blocks if block.kind in STORY_KINDS and block.text]
+    story = [block for block in book.story if block.kind in SPANNED_KINDS and block.text]
     assert list(by_block) == [block.index for block in story]
     for block in story:
         parts = by_block[block.index]

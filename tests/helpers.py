@@ -151,11 +151,11 @@ def interrupted_after(work, n):
     """`work` that gets a Ctrl-C at the call after the n-th."""
     left = [n]
 
-    def some(*args):
+    def some(*args, **options):
         if not left[0]:
             raise KeyboardInterrupt
         left[0] -= 1
-        return work(*args)
+        return work(*args, **options)
 
     return some
 

@@ -199,7 +199,7 @@ MISTAKES = {
     "a tagger of few": (
         lambda: miner.mine("sample", tagger=Wrong(lambda tags: tags[:5])),
         ValueError,
-        "found 5 tagged spans from the tagger, expected 328, one per span, "
+        "found 5 tagged spans from the tagger, expected 324, one per span, "
         "or others that make up the same paragraphs",
     ),
     "a tagger of tags": (

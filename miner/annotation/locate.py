@@ -7,7 +7,7 @@ annotations say, derives their tags and says which chapters were not found as an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, derive_tags
@@ -59,13 +59,17 @@ class Located:
 def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     """Returns the annotations of a book on the spans of an edition, with those that are lost."""
     is_own = _is_own(annotated, book_spans)
-    wanted = set(annotated.chapters)
     chapters: dict[int, list[Span]] = {}
     for span in book_spans.spans:
-        # In another edition any chapter may be the annotated one.
-        if not is_own or span.chapter in wanted:
-            chapters.setdefault(span.chapter, []).append(span)
-    regions = {chapter: Region(spans, is_own) for chapter, spans in chapters.items()}
+        chapters.setdefault(span.chapter, []).append(span)
+    regions: dict[int, Region] = {}
+
+    def find(scope: Iterable[int], facts: Sequence[Annotation]) -> dict[int, BlockRange]:
+        for chapter in scope:
+            if chapter in chapters and chapter not in regions:
+                regions[chapter] = Region(chapters[chapter], is_own)
+        return find_annotations({n: regions[n] for n in scope if n in regions}, facts)
+
     placed: dict[BlockRange, Annotation] = {}
     taken: dict[int, list[BlockRange]] = {}  # by paragraph
     lost: list[Annotation] = []
@@ -75,13 +79,12 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     chapter_of = {span.paragraph: span.chapter for span in book_spans.spans}
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
-        places = (
-            find_annotations({n: r for n, r in regions.items() if n == chapter}, facts)
-            if is_own
-            else {}
-        )
-        if len(places) < len(facts):
-            places = find_annotations(regions, facts)
+        # Any chapter of another edition may be the annotated one. In its own edition it has another
+        # number only if chapters are counted in another way since.
+        places: dict[int, BlockRange] = {}
+        for scope in ([chapter], annotated.chapters, chapters) if is_own else (chapters,):
+            if len(places) < len(facts):
+                places = max(places, find(scope, facts), key=len)
         # Two annotated chapters may be one of the edition; still, a place has one annotation.
         found = {
             n: offsets

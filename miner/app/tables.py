@@ -13,6 +13,7 @@ from miner.languages.registry import LANGUAGES, name_from_code
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from miner.books.book import Book
     from miner.books.catalog_search import CatalogResult
     from miner.corpus.run import CorpusRun
     from miner.corpus.statistics import CorpusAccount, Duplicates
@@ -172,6 +173,14 @@ def tabulate_typography(name: str, typography: Typography) -> list[Shown]:
         used = "yes" if marks in typography.names else ""
         table.add_row(marks, f"{count:,}", f"{count / total:.1%}", used)
     return [title, table]
+
+
+def tabulate_parts(book: Book) -> Shown:
+    """The parts of a book with their words."""
+    table = new_table(("part of the book", "words"))
+    for part, count in book.words_by_part.items():
+        table.add_row(part.value, f"{count:,}")
+    return table
 
 
 _EXAMPLES_SHOWN = 3  # examples of duplicates

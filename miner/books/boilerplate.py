@@ -149,13 +149,18 @@ def _is_title(text_block: TextBlock) -> bool:
 
 
 def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[TextBlock]:
-    """The text blocks without those from a heading "Transcriber's Note" to the next heading."""
+    """The text blocks without those from a heading "Transcriber's Note" to the next heading.
+
+    Headings of a lower level are headings within the note.
+    """
     kept: list[TextBlock] = []
     inside = False
+    level = 0
     for text_block in text_blocks:
         if _is_title(text_block) and _NOTE.match(text_block.text):
             inside = True
-        elif text_block.level:
+            level = text_block.level
+        elif text_block.level and (text_block.level <= level or not level):
             inside = False
         if inside:
             drops["transcriber's note"] += _n_words(text_block)

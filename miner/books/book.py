@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -14,7 +15,6 @@ from miner.books.chapters import (
     Outline,
     Start,
     find_chapter_starts,
-    is_contents_title,
     is_numbered,
     looks_like_heading,
     looks_set_off,
@@ -22,6 +22,8 @@ from miner.books.chapters import (
 from miner.books.forms import read_page
 from miner.books.markup import is_ornament
 from miner.books.page import Page, TextBlock, count_words
+from miner.books.parts import Part, PlacedText, find_parts
+from miner.books.tables import find_rows
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
@@ -35,12 +37,18 @@ class BlockKind(StrEnum):
     LETTER = "letter"
     CAPTION = "caption"
     FOOTNOTE = "footnote"
-    CONTENTS = "contents"
+    ENTRY = "entry"  # a row of a table of contents, of pictures or of books
     BREAK = "break"  # a row of stars or the like between two scenes
 
 
 # The kinds of blocks in which people may speak.
 SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
+# The parts of the blocks that are no story wherever they stand.
+_PARTS = {
+    BlockKind.CAPTION: Part.ILLUSTRATIONS,
+    BlockKind.FOOTNOTE: Part.NOTES,
+    BlockKind.ENTRY: Part.CONTENTS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,7 @@ class Block:
             like; "" if there are none or many.
         scene: counts from 1 in each chapter. A printed break begins a scene: a row of stars, a
             rule, an ornament, a white space or the number of a section.
+        part: the part of the book that it belongs to.
     """
 
     index: int
@@ -64,6 +73,7 @@ class Block:
     text: str
     lead: str = ""
     scene: int = 1
+    part: Part = Part.STORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +104,7 @@ class Book:
         author: from the header, else as the title; "" where nothing names one.
         language: a two-letter code. It is the name in the file where that name is not known, and ""
             where the file has none.
-        blocks: all blocks in reading order. Footnotes, captions and tables of contents are among
-            them, as kinds of their own.
+        blocks: all blocks in reading order, those that are no part of the story among them.
         drops: the words left out, by reason.
         sha256: digest of the file's bytes, in hexadecimal.
         warnings: what is doubtful in the file, one line each.
@@ -123,16 +132,26 @@ class Book:
     @property
     def n_words(self) -> int:
         """The number of words in blocks of all kinds."""
-        return sum(count_words(block.text) for block in self.blocks)
+        return sum(self.words_by_part.values())
+
+    @property
+    def words_by_part(self) -> Counter[Part]:
+        """The number of words in each part of the book, in the order of `Part`."""
+        words = Counter(dict.fromkeys(Part, 0))
+        for block in self.blocks:
+            words[block.part] += count_words(block.text)
+        return +words
+
+    @property
+    def story(self) -> tuple[Block, ...]:
+        """The blocks of the story: what is mined by default."""
+        return tuple(block for block in self.blocks if block.part is Part.STORY)
 
 
-_LINKED = 0.6  # share of links from which a text block is an entry of a table of contents
 _WIDEST_VERSE = 70  # characters; longer lines are no verse
-_SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
 _ANNOUNCES = re.compile(r":[\s—–-]*$")  # the end of a text that a letter or a song follows
 _LONGEST_CHAPTER = 50_000  # words
 _LONGEST_INSET = 12  # blocks
-_LONGEST_TITLE = 25  # characters of a paragraph like "TABLE OF CONTENTS"
 _FEWEST_LINES = 3  # short paragraphs in a row from which a blockquote is verse
 _LETTER_OPENING = re.compile(
     rf"\W*{any_of(lambda language: language.page.letter_opening)}", re.IGNORECASE
@@ -142,6 +161,7 @@ _FOOTNOTE = re.compile(rf"\[{any_of(lambda language: language.page.footnote)}\b"
 _FOOTNOTES_TITLE = re.compile(
     rf"\W*{any_of(lambda language: language.page.footnotes_title)}\W*$", re.IGNORECASE
 )
+_NUMBERED_NOTE = re.compile(r"[\[({]?(?:\d+|[*\u2020])")
 _TITLE = re.compile(
     r"^(?:The )?(?:Project Gutenberg(?:['\u2019]s)?(?: e-?(?:text|book))?|"
     r"Gutenberg e-?(?:text|book))(?: of)?[,:]?\s*|\s*[|:\u2014-]\s*Project Gutenberg$",
@@ -162,7 +182,7 @@ def parse_book(data: bytes, book_id: str) -> Book:
     if not body.text_blocks:
         raise InputError("the file holds no text of a book, expected paragraphs below its header")
     title, author = _title_and_author(page, body.fields)
-    blocks, chapters = _blocks(body.text_blocks)
+    blocks, chapters = _blocks(body.text_blocks, author)
     return Book(
         id=book_id,
         title=title,
@@ -178,9 +198,10 @@ def parse_book(data: bytes, book_id: str) -> Book:
 
 
 def _blocks(
-    text_blocks: Sequence[TextBlock],
+    text_blocks: Sequence[TextBlock], author: str
 ) -> tuple[tuple[Block, ...], tuple[Chapter, ...]]:
     kinds, found = _find_chapters(text_blocks)
+    parts = find_parts(_placed(text_blocks, kinds), author)
     starts = {start.position for start in found}
     chapter = 0
     scenes = _Scenes()
@@ -191,12 +212,25 @@ def _blocks(
             scenes = _Scenes()
         text = text_block.text if kind is BlockKind.VERSE else text_block.text.replace("\n", " ")
         scene = scenes.number_of(text_block, kind)
-        blocks.append(Block(index, chapter, kind, text, text_block.lead, scene))
+        blocks.append(Block(index, chapter, kind, text, text_block.lead, scene, parts[index]))
     chapters = (
         Chapter(index, start.number, start.title, start.position)
         for index, start in enumerate(found, 1)
     )
     return tuple(blocks), tuple(chapters)
+
+
+def _placed(text_blocks: Sequence[TextBlock], kinds: Sequence[BlockKind]) -> list[PlacedText]:
+    return [
+        PlacedText(
+            text_block.text,
+            count_words(text_block.text),
+            kind is BlockKind.HEADING,
+            kind in (BlockKind.PARAGRAPH, BlockKind.LETTER),
+            _PARTS.get(kind),
+        )
+        for text_block, kind in zip(text_blocks, kinds, strict=True)
+    ]
 
 
 def _find_chapters(text_blocks: Sequence[TextBlock]) -> tuple[list[BlockKind], list[Start]]:
@@ -276,33 +310,24 @@ class _Scenes:
 
 
 def _kinds(text_blocks: Sequence[TextBlock]) -> list[BlockKind]:
-    tables, verse = _contents_tables(text_blocks), _verse_in_blockquotes(text_blocks)
-    kinds = []
-    in_contents = False
-    in_footnotes = False
-    for position, text_block in enumerate(text_blocks):
-        kind = BlockKind.CONTENTS if position in tables else _kind(text_block)
-        if position in verse and kind is BlockKind.PARAGRAPH and not in_contents:
-            kind = BlockKind.VERSE
+    kinds = [_kind(text_block) for text_block in text_blocks]
+    for position in _verse_in_blockquotes(text_blocks):
+        if kinds[position] is BlockKind.PARAGRAPH:
+            kinds[position] = BlockKind.VERSE
+    headings, beside = set[int](), set[int]()
+    for position, kind in enumerate(kinds):
         if kind is BlockKind.HEADING:
-            if in_contents and not text_block.level and not _prose_follows(text_blocks, position):
-                kind = BlockKind.CONTENTS
-            else:
-                in_contents = is_contents_title(text_block.text) or (
-                    in_contents and text_block.link_share >= _LINKED
-                )
+            headings.add(position)
+        elif kind not in (BlockKind.PARAGRAPH, BlockKind.VERSE):
+            beside.add(position)
+    for position in find_rows(text_blocks, headings, beside):
+        kinds[position] = BlockKind.ENTRY
+    in_footnotes = False
+    for position, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):
+        if kind is BlockKind.HEADING:
             in_footnotes = bool(_FOOTNOTES_TITLE.match(text_block.text))
-        elif in_contents and kind in (BlockKind.PARAGRAPH, BlockKind.VERSE):
-            in_contents = not _is_prose(text_block)
-            kind = BlockKind.CONTENTS if in_contents else kind
-        elif kind in (BlockKind.PARAGRAPH, BlockKind.CONTENTS) and _is_short_contents_title(
-            text_block
-        ):
-            in_contents = True
-            kind = BlockKind.CONTENTS
-        elif in_footnotes and re.match(r"[\[({]?(?:\d+|[*\u2020])", text_block.text):
-            kind = BlockKind.FOOTNOTE
-        kinds.append(kind)
+        elif in_footnotes and kind in SPOKEN_KINDS and _NUMBERED_NOTE.match(text_block.text):
+            kinds[position] = BlockKind.FOOTNOTE
     return kinds
 
 
@@ -320,36 +345,9 @@ def _verse_in_blockquotes(text_blocks: Sequence[TextBlock]) -> set[int]:
     return found
 
 
-def _is_short_contents_title(text_block: TextBlock) -> bool:
-    """Whether a paragraph is only the title of a table of contents: "CONTENTS"."""
-    return len(text_block.text) <= _LONGEST_TITLE and (
-        is_contents_title(text_block.text) and (text_block.bold or text_block.text[:1].isupper())
-    )
-
-
-def _is_prose(text_block: TextBlock) -> bool:
-    """Whether a text block is too long and plain for an entry of a table of contents."""
-    shortest = 150 if text_block.text.endswith(_SENTENCE_ENDS) else 300
-    return (
-        len(text_block.text) >= shortest
-        and not text_block.link_share
-        and not looks_like_heading(text_block.text[:60], text_block.bold)
-    )
-
-
-def _prose_follows(text_blocks: Sequence[TextBlock], position: int) -> bool:
-    """Whether prose follows a text block closely, with no other heading between."""
-    for text_block in text_blocks[position + 1 : position + 4]:
-        if looks_like_heading(text_block.text, text_block.bold):
-            return False
-        if _is_prose(text_block):
-            return True
-    return False
-
-
 def _kind(text_block: TextBlock) -> BlockKind:
     text = text_block.text
-    if text_block.region in ("contents", "footnote", "caption"):
+    if text_block.region in ("footnote", "caption"):
         return BlockKind(text_block.region)
     if text_block.region != "verse" and is_ornament(text):
         return BlockKind.BREAK
@@ -360,8 +358,6 @@ def _kind(text_block: TextBlock) -> BlockKind:
             return BlockKind.CAPTION
         if _FOOTNOTE.match(text):
             return BlockKind.FOOTNOTE
-    if text_block.link_share >= _LINKED:
-        return BlockKind.CONTENTS
     if text_block.region == "verse":
         return BlockKind.VERSE
     if text_block.region == "letter":
@@ -380,32 +376,6 @@ def _kind(text_block: TextBlock) -> BlockKind:
     if text_block.region == "blockquote" and _LETTER_OPENING.match(text):
         return BlockKind.LETTER
     return BlockKind.PARAGRAPH
-
-
-def _contents_tables(text_blocks: Sequence[TextBlock]) -> set[int]:
-    """Positions of the rows of tables in which most rows have a link or end in a page number."""
-    found: set[int] = set()
-    for rows in _tables(text_blocks):
-        n_entries = sum(
-            text_blocks[row].link_share > 0
-            or bool(re.search(r" (?:\d+|[ivxlc]+)\W*$", text_blocks[row].text))
-            for row in rows
-        )
-        if len(rows) >= 3 and n_entries >= len(rows) / 2:
-            found.update(rows)
-    return found
-
-
-def _tables(text_blocks: Sequence[TextBlock]) -> Iterable[list[int]]:
-    rows: list[int] = []
-    for position, text_block in enumerate(text_blocks):
-        if text_block.tag in ("tr", "td", "li"):
-            rows.append(position)
-        elif rows:
-            yield rows
-            rows = []
-    if rows:
-        yield rows
 
 
 def _title_and_author(page: Page, fields: dict[str, str]) -> tuple[str, str]:

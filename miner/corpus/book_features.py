@@ -248,9 +248,9 @@ class BookFeatures:
 def find_features(book_spans: BookSpans, sketch: Hashes = NO_SKETCH) -> BookFeatures:
     """Returns the facts of a book."""
     book = book_spans.book
-    paragraphs = [block.text for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
+    paragraphs = [block.text for block in book.story if block.kind is BlockKind.PARAGRAPH]
     # A book of verse or letters has hardly a paragraph.
-    spoken = paragraphs or [block.text for block in book.blocks if block.kind in SPOKEN_KINDS]
+    spoken = paragraphs or [block.text for block in book.story if block.kind in SPOKEN_KINDS]
     language = identify_language(spoken)
     return BookFeatures(
         words=count_words(block.text for block in book.blocks),

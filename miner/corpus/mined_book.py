@@ -44,6 +44,7 @@ class MiningOptions:
     dtype: str = FLOAT32
     characters: CharacterFile | None = None  # of books whose lists are given; None: found
     history_turns: int | None = 0  # before the context of a pair; None: all of them
+    front_matter: bool = False  # whether prefaces and all else beside the story are mined
     # A result has the features of its book, and no dialogues and pairs, which a build makes later.
     with_features: bool = False
 

@@ -15,7 +15,7 @@ from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
 from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside, describe
 from miner.corpus.reading import find_source, names_of_marks
-from miner.corpus.schema import KINDS, rows_of_book
+from miner.corpus.schema import KINDS, add_parts, rows_of_book
 from miner.errors import InputError
 from miner.files import json_lines, printable
 from miner.people.cast import Kind
@@ -63,6 +63,7 @@ def mine(
     dtype: str = FLOAT32,
     characters: str | Path | None = None,
     history_turns: int | None = 0,
+    front_matter: bool = False,
 ) -> MinedBook:
     """Mines the conversations of one book.
 
@@ -89,6 +90,8 @@ def mine(
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the book has;
             without it they are found.
         history_turns: how many turns before its context a row of `pairs` has; None for all.
+        front_matter: mine the whole book, not only its story: title page, prefaces, notes and
+            advertisements, too.
 
     Raises:
         InputError: if there is no such book or tagger, the book has no dialogues, or `characters`
@@ -107,6 +110,7 @@ def mine(
         dtype=dtype,
         characters=given,
         history_turns=history_turns,
+        front_matter=front_matter,
     )
     found = find_source(source, books, mirror)
     if given is not None:
@@ -162,7 +166,10 @@ def mine_book(
     with _collector_paused(), _naming(name, options.tagger):
         try:
             try:
-                book_spans = parse_spans(read_book_file(source.path), source.id, options.quotes)
+                data = read_book_file(source.path)
+                book_spans = parse_spans(
+                    data, source.id, options.quotes, front_matter=options.front_matter
+                )
             except OSError as error:
                 why = f"cannot be read: {error.strerror or error}"
                 return SetAside(name, why, is_lasting=False)
@@ -240,13 +247,14 @@ def _finish(
         options.pairs_by_span,
         options.history_turns,
     )
+    rows["spans"] = add_parts(rows["spans"], book_spans.book)
     confidences = tuple(item.confidence for item in tagged.spans)
     kinds, features = KINDS, None
     if options.with_features:
         from miner.corpus.book_features import find_features
         from miner.corpus.works import sketch_texts
 
-        sketch = sketch_texts(block.text for block in book_spans.book.blocks)
+        sketch = sketch_texts(block.text for block in book_spans.book.story)
         kinds, features = ("spans", "characters"), find_features(book_spans, sketch)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
@@ -335,6 +343,7 @@ def _entry(
             {"number": chapter.number, "title": chapter.title, "paragraph": chapter.first}
             for chapter in book.chapters
         ],
+        "words_by_part": {part.value: count for part, count in book.words_by_part.items()},
         "blocks": dict(sorted(Counter(block.kind.value for block in book.blocks).items())),
         "dropped_words": dict(book.drops),
         "typography": {

@@ -50,6 +50,7 @@ def read_spans(
     source: str | int | Path,
     *,
     quotes: Iterable[str] = (),
+    front_matter: bool = False,
     books: str | Path | None = None,
     mirror: str | None = None,
 ) -> BookSpans:
@@ -65,6 +66,7 @@ def read_spans(
     Args:
         source: a Gutenberg number (1342), the path of a book's file, a title, or "sample".
         quotes: names of the marks that open speech; without any they are inferred.
+        front_matter: whether the spans are those of the whole book, not only of its story.
         books: folder in which a number is looked up first.
         mirror: URL template from which a number is downloaded, if it is in no folder.
 
@@ -72,7 +74,9 @@ def read_spans(
         InputError: if there is no such book, or it holds no dialogue; in one line.
         TypeError: if `source` is of another type.
     """
-    return _parse(source, books, mirror, partial(parse_spans, quotes=names_of_marks(quotes)))
+    marks = names_of_marks(quotes)
+    parse = partial(parse_spans, quotes=marks, front_matter=front_matter)
+    return _parse(source, books, mirror, parse)
 
 
 def find_source(source: str | int | Path, books: str | Path | None, mirror: str | None) -> Source:

@@ -183,6 +183,7 @@ class MiningSettings:
     # names of the marks that open speech; empty to infer them for each book.
     quotes: tuple[str, ...] = ()
     history_turns: int = 0  # how many turns before its context a pair has; -1 for all of them
+    front_matter: bool = False  # whether prefaces and all else beside the story are mined
 
     def __post_init__(self) -> None:
         if self.history_turns < _ALL_TURNS:
@@ -201,6 +202,7 @@ class MiningSettings:
             min_turns=1,
             dtype=self.dtype,
             history_turns=history,
+            front_matter=self.front_matter,
             with_features=True,
         )
 

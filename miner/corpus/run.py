@@ -51,6 +51,7 @@ def mine_corpus(
     dtype: str = FLOAT32,
     characters: str | Path | None = None,
     history_turns: int | None = 0,
+    front_matter: bool = False,
     format: str = "jsonl",
     filters: BookFilter | Iterable[BookFilter] = (),
     workers: int = 1,
@@ -97,6 +98,8 @@ def mine_corpus(
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the books
             have. Without it they are found, and so are those of a book that it lacks, with a
             warning.
+        front_matter: mine whole books, not only their stories: title pages, prefaces, notes and
+            advertisements, too.
         history_turns: how many turns before its context a row of `pairs` has; None for all.
         format: of the files: "jsonl", "parquet", "csv", "convokit" or "chat".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
@@ -139,6 +142,7 @@ def mine_corpus(
         dtype,
         given,
         history_turns,
+        front_matter,
     )
     found, missing, searches = find_all(_listed(sources), books)
     if given is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import orjson
 
-from miner.books.book import Chapter
+from miner.books.book import Book, Chapter
 from miner.extras import import_extra
 from miner.people.character_files import SpokenBook, row_from_character
 from miner.speech.dialogues import Dialogue, split_into_spans, turn_pairs
@@ -60,6 +60,7 @@ SCHEMAS: Mapping[str, Columns] = {
         "addressees": ["string"],
         "speaker_name": "string",
         **dict.fromkeys(("dialogue", "part", "turn"), "int32"),
+        "part_of_book": "string",
     },
     "dialogues": {
         **DIALOGUE,
@@ -195,6 +196,13 @@ def _span_rows(
         place = places.get((item.span.paragraph, item.span.index), (None, None, None))
         row["dialogue"], row["part"], row["turn"] = place
         yield row
+
+
+def add_parts(rows: Iterable[Row], book: Book) -> Iterator[Row]:
+    """Yields rows of spans, each with the part of the book in which the span stands."""
+    parts = {block.index: block.part.value for block in book.blocks}
+    for row in rows:
+        yield {**row, "part_of_book": parts[row["paragraph"]]}
 
 
 def _pair_rows(

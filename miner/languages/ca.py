@@ -1,6 +1,6 @@
 """Catalan."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="ca",
@@ -21,6 +21,17 @@ LANGUAGE = Language(
         chapter="cap[íi]tol",
         contents="taula|índex",
         no_chapter="taula|índex|fi(?=\\W*$)",
+    ),
+    parts=PartWords(
+        preface="pr[òo]leg|prefaci|introducció|advertiment|al lector|als lectors|"
+        "epíleg de l[’']autor",
+        front="dedicat[òo]ria",
+        notes=r"notes(?=\W*$)|apèndix|glossari|fe d[’']errates",
+        index="índex (?:alfabètic|de noms)",
+        advertisements="obres (?:del|de la) mateix|del mateix autor",
+        illustrations="índex de (?:làmines|gravats|il·lustracions)",
+        end="fi(?: (?:de|del|d[’']).{0,40})?",
+        imprint="impremta|imprès|editorial|llibreria",
     ),
     speech=SpeechWords(
         think_inverted="pensà",

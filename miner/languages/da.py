@@ -1,6 +1,6 @@
 """Danish."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="da",
@@ -37,6 +37,15 @@ LANGUAGE = Language(
             "niende",
             "tiende",
         ),
+    ),
+    parts=PartWords(
+        preface="forord|fortale|indledning|til læseren|efterskrift",
+        notes=r"anmærkninger|noter(?=\W*$)|tillæg",
+        index=r"register(?=\W*$)",
+        advertisements="af samme forfatter",
+        illustrations=r"illustrationer(?=\W*$)",
+        end="slut|ende",
+        imprint="trykt|trykkeri|forlag",
     ),
     speech=SpeechWords(
         think_before="tænkte",

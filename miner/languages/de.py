@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_genders,
@@ -72,6 +73,23 @@ LANGUAGE = Language(
         r"ergebenste[rn]?|liebender?|gehorsamste[rn]?|dich liebende[rn]?)\b|"
         r"\bhochachtungsvoll\b|\bmit (?:herzlichen|besten|vielen|"
         r"freundlichen) Grüßen\b",
+    ),
+    parts=PartWords(
+        preface="vorwort|vorrede|vorbemerkung|einleitung|geleitwort|zum geleit|einführung|"
+        "nachwort|an (?:den|die) leser|bemerkung des (?:verfassers|herausgebers|"
+        "übersetzers)",
+        writers="verfasser|herausgeber|übersetzer|verleger|auflage|ausgabe",
+        front=r"widmung|zueignung|personen(?=\W*$)",
+        notes="anmerkungen|fußnoten|anhang|glossar|druckfehler|berichtigungen|worterklärungen",
+        index="(?:personen-?|namen-?|sach)?register|namenverzeichnis",
+        advertisements="(?:werke|bücher|schriften) (?:von|desselben|aus)|(?:weitere|andere) werke|"
+        "verlag von|vom (?:selben|gleichen) verfasser|von demselben verfasser|"
+        r"anzeigen(?=\W*$)|im (?:gleichen|selben) verlag",
+        illustrations=r"(?:verzeichnis der )?(?:abbildungen|bilder|illustrationen|tafeln)(?=\W*$)",
+        frontispiece="titelbild",
+        end="ende(?: des .{0,40})?|schluß|finis",
+        imprint="(?:eine )?veröffentlichung der|druck (?:von|der)|gedruckt|verlag|"
+        "alle rechte vorbehalten|buchdruckerei|druckerei|geheftet|gebunden",
     ),
     speech=SpeechWords(
         think_inverted="dachten?|überlegte|grübelte|"

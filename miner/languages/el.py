@@ -1,6 +1,6 @@
 """Greek."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="el",
@@ -21,6 +21,13 @@ LANGUAGE = Language(
         chapter="κεφ[άα]λαιον?",
         contents="περιεχ[όο]μενα|π[ίι]ναξ(?: περιεχομ[έε]νων)?",
         no_chapter="περιεχ[όο]μενα|τ[έε]λος(?=\\W*$)",
+    ),
+    parts=PartWords(
+        preface="πρόλογος|προλεγόμενα|εισαγωγή|προς τον αναγνώστην",
+        notes="σημειώσεις|παράρτημα|γλωσσάριο",
+        index="ευρετήριο",
+        end="τέλος",
+        imprint=r"τυπογραφείο\w*|εκδότης|εκδόσεις",
     ),
     speech=SpeechWords(
         think_inverted="σκέφτηκε|συλλογίσθη",

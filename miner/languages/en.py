@@ -8,6 +8,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_genders,
@@ -93,6 +94,45 @@ _PAGE = PageWords(
     r"\bi am, (?:my )?dear\b|\bi am, (?:sir|madam), (?:your|&c|etc)|"
     r"\byour [\w, ]{0,30}(?:humble|obedient|faithful)[\w, ]{0,20} servant\b|\bwell-wisher\b|"
     r"\byour (?:affectionate|loving|devoted|sincere|obedient) \w+,\W*\w*\W*\w*\W*$",
+)
+
+_PARTS = PartWords(
+    preface="(?:an? |the )?(?:(?:author(?:ess)?|translator|editor|publisher)s?[’']?s? |"
+    "general |critical |biographical |historical |introductory |preliminary |"
+    "prefatory |short |brief |original |second |first |new )*(?:preface|"
+    "introduction|foreword|fore-word|afterword|introductory (?:note|remarks|essay|"
+    "letter|epistle)|preliminary (?:note|remarks|word)|prefatory (?:note|remarks|"
+    "letter))|(?:an? |the )?(?:author|translator|editor|"
+    "publisher)s?[’']?s? (?:note|apology|advertisement|address|remarks|"
+    "to the reader)|(?:advertisement|note|apology) (?:by|to|from|of) the (?:author|"
+    r"editor|translator|first|second|third|reader)|to (?:the|my) readers?(?=\W*$|"
+    " of)|(?:postscript )?in lieu of (?:a )?preface|a (?:word|note) to the reader|(?:concluding|"
+    "closing) remarks|memoir of the author|(?:biographical|"
+    "bibliographical) (?:note|notice|sketch|memoir)|(?:note|preface) (?:to|"
+    r"on) (?:the )?(?:\w+ ){0,2}edition|note on the (?:author|text)|about the author",
+    writers=r"authors?\b|author[’']s|translator|editor|publisher|edition",
+    front=r"dedicat(?:ion|ory)|(?:list of |the )?(?:principal )?characters(?=\W*$| in| of)|"
+    r"dramatis person(?:ae|æ)|persons of the|editorial note|copyright|note(?=\W*$)|to\b",
+    notes="(?:original )?transcriber[’']?s? note|(?:end-?|foot-?|editor[’']?s? |explanatory )?notes"
+    r"(?=\W*$| to\b| on\b| by\b|[:.])|notes? to chapter|footnotes?(?=\W*$)|appendi(?:x|ces)|"
+    r"(?:a )?glossary|errat(?:a|um)|corrigenda|vocabulary(?=\W*$)|abbreviations(?=\W*$)|"
+    r"bibliography(?=\W*$)",
+    index=r"(?:general )?index(?=\W*$| of\b| to\b)",
+    advertisements=r"(?:advertisements?|advertisment)(?=\W*$)|(?:other |more |some )?(?:books|"
+    "novels|works|stories|tales|volumes|titles) (?:by|of|from) (?:the same|this|mr|"
+    r"mrs|miss)\b|by the same (?:author|writer)|(?:recent|new|popular|"
+    r"other) (?:books|novels|publications|fiction)\b|(?:catalogue|list) of (?:books|"
+    "works|publications|novels)|uniform with this|publish(?:ed|ers) (?:by|of)|"
+    "press notices|opinions of the press",
+    illustrations="(?:the |a )?(?:list of )?(?:the )?(?:full-page |colou?red |"
+    r"principal )?(?:illustrations|plates|pictures|drawings|maps)(?=\W*$|\W+(?:page|"
+    "by|in))",
+    frontispiece="frontispiece",
+    end="the end|finis|end|(?:the )?end of (?:the )?(?:story|book|tale|novel|volume|"
+    r"vol|part|first|second|third)\b.{0,40}",
+    imprint="printed (?:in|by|at|and)|reprinted|press of|all rights reserved|copyright(?:ed)? by|"
+    r"publishers,|(?:&|and) (?:co|sons)\.|ltd|paternoster row|post ?free|net\.|"
+    "cloth (?:gilt|boards|extra)|wherever books are sold",
 )
 
 _APOSTROPHES = Apostrophes(
@@ -579,6 +619,7 @@ LANGUAGE = Language(
     headings=_HEADINGS,
     abbreviations="Mr|Mrs|Dr|St",
     page=_PAGE,
+    parts=_PARTS,
     apostrophes=_APOSTROPHES,
     speech=_SPEECH,
     attribution=_ATTRIBUTION,

@@ -1,6 +1,6 @@
 """Esperanto."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="eo",
@@ -37,6 +37,13 @@ LANGUAGE = Language(
             "naŭa",
             "deka",
         ),
+    ),
+    parts=PartWords(
+        preface="antaŭparolo|antaŭvorto|enkonduko|al la leganto",
+        notes="notoj|aldono|vortaro",
+        index="indekso",
+        end="fino",
+        imprint="presita|presejo|eldonejo",
     ),
     speech=SpeechWords(
         think_inverted="pensis",

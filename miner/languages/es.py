@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_endings,
@@ -64,6 +65,24 @@ LANGUAGE = Language(
         letter_closing=r"\b(?:tu|su|vuestr[oa]) (?:\w+[ ,]+){0,4}(?:servidora?|afectísim[oa]|"
         r"amig[oa] que|seguro servidor|que (?:te|le|os) (?:quiere|ama|estima))\b|"
         r"\bq\. ?[bs]\. ?[sm]\b|\bqueda de usted\b",
+    ),
+    parts=PartWords(
+        preface="pr[óo]logo|prefacio|introducci[óo]n|advertencia|proemio|al (?:lector|"
+        "que leyere)|a los lectores|ep[íi]logo del (?:autor|editor)|nota (?:del|"
+        r"de la) (?:autor|editor|traductor|edici[óo]n)|prólogo (?:del|de|al)\b",
+        writers=r"autor\b|editor\b|traductor|edición",
+        front=r"nota(?=\W*$)|el rey(?=\W*$)|dedicatoria|tasa(?=\W*$)|testimonio de|"
+        r"aprobaci[óo]n(?=\W*$)|privilegio(?=\W*$)|personajes(?=\W*$)",
+        notes=r"notas(?=\W*$)|apéndice|glosario|fe de erratas|erratas|vocabulario",
+        index="índice (?:alfab[ée]tico|de (?:nombres|materias))",
+        advertisements="obras (?:del|de la|de los) (?:mismo|misma|autor)|del mismo autor|"
+        "obras publicadas|catálogo",
+        illustrations="(?:índice|lista) de (?:láminas|grabados|ilustraciones)|(?:láminas|grabados|"
+        r"ilustraciones)(?=\W*$)",
+        frontispiece="frontispicio|portada",
+        end="fin(?: (?:de|del) .{0,50})?",
+        imprint=r"imprenta|impreso|imp\. de|tipograf[íi]a|editorial|editores|librería|"
+        "es propiedad|derechos reservados",
     ),
     speech=SpeechWords(
         think_inverted="pens(?:ó|é|aba|aban)|reflexion(?:ó|aba|é)|cavil(?:ó|aba)|"

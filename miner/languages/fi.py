@@ -1,6 +1,6 @@
 """Finnish."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="fi",
@@ -34,6 +34,15 @@ LANGUAGE = Language(
             "yhdeksäs",
             "kymmenes",
         ),
+    ),
+    parts=PartWords(
+        preface="esipuhe|alkulause|johdanto|alkusanat|lukijalle|jälkilause",
+        notes=r"muistutuksia|selityksiä|viittaukset|liite(?=\W*$)",
+        index="hakemisto",
+        advertisements="saman tekijän",
+        illustrations=r"kuvat(?=\W*$)|kuvaluettelo",
+        end="loppu",
+        imprint="kirjapaino|kustannus|painettu",
     ),
     speech=SpeechWords(
         think_inverted="ajatteli|mietti",

@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_endings,
@@ -68,6 +69,25 @@ LANGUAGE = Language(
         captions=("Illustr",),
         picture="illustr|image|couverture|frontispice|page de titre|portrait|carte de",
         ornament="ornement|vignette|cul-de-lampe|bandeau|décoration|filet|séparateur|astérisques",
+    ),
+    parts=PartWords(
+        preface="(?:pr[ée]face|avant-propos|introduction|avertissement|avis|note) (?:de|du|des|"
+        r"à|au|pour|sur)\b.{0,60}|pr[ée]face|avant-propos|avertissement|"
+        r"introduction(?=\W*$)|postface|au lecteur|aux lecteurs|avis au lecteur|"
+        r"notice(?=\W*$)",
+        writers="auteur|éditeur|traducteur|édition",
+        front=r"d[ée]dicace|personnages(?=\W*$)",
+        notes=r"notes(?=\W*$| de\b| sur\b| et\b)|appendice|glossaire|errata|lexique(?=\W*$)|"
+        "pièces justificatives",
+        index=r"index(?=\W*$| des\b)",
+        advertisements="(?:ouvrages|œuvres|oeuvres|livres|romans) (?:du|de la|des|de) mêmes?|"
+        r"du même auteur|catalogue(?=\W*$| de)|extrait du catalogue|en vente",
+        illustrations="(?:liste|table) des (?:gravures|illustrations|planches|dessins)|(?:gravures|"
+        r"illustrations|planches)(?=\W*$)",
+        frontispiece="frontispice",
+        end="fin(?: (?:de|du|des) .{0,50})?",
+        imprint=r"imprimerie|imprimé|imp\.|éditeurs?|tous droits|achevé d[’']imprimer|"
+        "typographie|libraires?",
     ),
     speech=SpeechWords(
         think_inverted="pens(?:a|ai|ait|ais)|songe(?:a|ai|ait)|réfléchi(?:t|ssait)|"

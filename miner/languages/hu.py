@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_endings,
@@ -60,6 +61,20 @@ LANGUAGE = Language(
         letter_closing=r"\b(?:maradok|vagyok)\b.{0,60}\b(?:híve|hive|barátod|barátja|szolgája|"
         r"tisztelője)\b|\b(?:szerető|hű|igaz|őszinte) (?:barátod|fiad|leányod|"
         r"anyád|atyád|apád|nőd|férjed|hived|híved)\b|\balázatos szolgája\b",
+    ),
+    parts=PartWords(
+        preface=r"előszó|bevezetés(?=\W*$)|bevezető|utószó|végszó|az olvasóhoz|"
+        "a szerző (?:előszava|megjegyzése)|előljáró",
+        writers="szerző|kiadó|fordító|kiadás",
+        front=r"ajánlás(?=\W*$)|személyek(?=\W*$)",
+        notes="jegyzetek|lábjegyzetek|függelék|szómagyarázat|szójegyzék|sajtóhib|javítások",
+        index="név-? ?(?:és tárgy)?mutató|tárgymutató",
+        advertisements=r"ugyane? szerző|a szerző (?:művei|munkái|könyvei)|"
+        r"\w+ \w+ (?:könyvei|munkái|művei)(?=\W*$)",
+        illustrations="(?:a )?kép(?:ek )?jegyzéke?",
+        frontispiece="czímkép|címkép",
+        end="vége|(?:az? )?.{0,40} vége",
+        imprint="nyomdája|nyomda|nyomtatott|könyvnyomda|kiadása|kiadja|kiadótulajdonos|minden jog",
     ),
     speech=SpeechWords(
         think_inverted="gondol(?:ta|tam|t|á|ám|ja)|tűnődött|"

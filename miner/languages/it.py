@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_endings,
@@ -64,6 +65,23 @@ LANGUAGE = Language(
         letter_closing=r"\b(?:il|la)? ?(?:vostr[oa]|tu[oa]|"
         r"su[oa]) (?:\w+[ ,]+){0,4}(?:aff(?:ezionat|ettuos)\w+|aff\.\w*|devot\w+|"
         r"obbligatissim\w+|servitore)\b|\bun (?:bacio|abbraccio) dal",
+    ),
+    parts=PartWords(
+        preface="prefazione|introduzione|avvertenza|proemio|al lettore|ai lettori|a chi legge|"
+        "nota (?:dell[’'] ?|del |degli )(?:autore|editore|editori|traduttore)|"
+        "due parole|postfazione",
+        writers="autore|editore|traduttore|edizione",
+        front=r"dedica(?=\W*$)|personaggi(?=\W*$)",
+        notes=r"appendice|glossario|errata|errori",
+        index="indice (?:alfabetico|dei nomi|analitico)",
+        advertisements=r"(?:opere|libri|romanzi) (?:dell[oa]|del|dei|di) (?:stess|medesim)\w+|"
+        "del(?:lo)? (?:stesso|medesimo) autore|catalogo",
+        illustrations="indice delle (?:illustrazioni|incisioni|tavole)|(?:illustrazioni|incisioni|"
+        r"tavole)(?=\W*$)",
+        frontispiece="frontespizio",
+        end="fine?(?: (?:del|della|dell[’']|di) .{0,50})?",
+        imprint=r"tipografia|tip\.|stampato|editor[ei]|edizioni|proprietà letteraria|"
+        "diritti (?:riservati|di)|libreria|dirigere commissioni",
     ),
     speech=SpeechWords(
         think_inverted="pens(?:ò|ai|ava|avo)|riflett(?:é|è|eva)|"

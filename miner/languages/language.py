@@ -151,6 +151,37 @@ class PageWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartWords:
+    """The titles and lines by which the parts of a book are told from its story.
+
+    Those of titles are patterns of the words with which a heading begins.
+
+    Args:
+        preface: titles of what an author, an editor or a critic says of the book.
+        writers: words in such a title that say who writes, or for which edition.
+        front: titles of dedications and of what publishers say before the book.
+        notes: titles of notes, appendices, glossaries and errata.
+        index: titles of an index of names or things.
+        advertisements: titles of lists of other books.
+        illustrations: titles of lists of pictures.
+        frontispiece: the words for the picture beside the title page.
+        end: pattern of the whole line that ends the story.
+        imprint: pattern of the words in a line of a printer or a publisher.
+    """
+
+    preface: str = ""
+    writers: str = ""
+    front: str = ""
+    notes: str = ""
+    index: str = ""
+    advertisements: str = ""
+    illustrations: str = ""
+    frontispiece: str = ""
+    end: str = ""
+    imprint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Apostrophes:
     """Words with an apostrophe at their start or end, which looks like a quotation mark.
 
@@ -475,6 +506,7 @@ class Language:
     headings: Headings
     abbreviations: str = ""
     page: PageWords = PageWords()
+    parts: PartWords = PartWords()
     apostrophes: Apostrophes = Apostrophes()
     speech: SpeechWords = SpeechWords()
     attribution: AttributionWords = AttributionWords()

@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_genders,
@@ -68,6 +69,24 @@ LANGUAGE = Language(
         r"mevrouw|mejuffrouw)[,:!]\W*$",
         letter_closing=r"\b(?:uw|je) (?:\w+[ ,]+){0,4}(?:dienaar|dienstwillige|liefhebbende|"
         r"toegenegen|toegenegene|getrouwe|oprechte vriend\w*)\b|\bhoogachtend\b",
+    ),
+    parts=PartWords(
+        preface="voorwoord|voorrede|voorbericht|inleiding|ten geleide|nawoord|aan (?:den|de|"
+        "mijn) lezers?|bericht (?:van|aan) (?:den|de) (?:lezer|uitgever)|"
+        "een woord vooraf",
+        writers=r"schrijver|uitgever|vertaler|uitgave|druk\b",
+        front=r"opdracht(?=\W*$)|personen(?=\W*$)",
+        notes=r"noten(?=\W*$)|aant?ee?keningen|voetnoten|bijlagen?(?=\W*$)|woordenlijst|"
+        "errata|verbeteringen",
+        index=r"register(?=\W*$)|naamregister",
+        advertisements="van den?zelfden? schrijver|werken van|uitgaven (?:van|der)|"
+        r"bij (?:denzelfden|den|dezelfde) uitgever|advertenti[eë]n?(?=\W*$)|andere werken|"
+        "mede verscheen",
+        illustrations=r"(?:lijst der |lijst van )?(?:platen|afbeeldingen|illustraties)(?=\W*$)",
+        frontispiece="titelplaat",
+        end="einde(?: van .{0,50})?|slot",
+        imprint="gedrukt (?:bij|door|te)|drukkerij|boekdrukkerij|uitgevers?|uitgegeven|"
+        "alle rechten|prijs per|ingenaaid|gebonden",
     ),
     speech=SpeechWords(
         think_inverted="dacht(?:en)?|peinsde|overwoog|mijmerde|"

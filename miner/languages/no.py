@@ -1,6 +1,6 @@
 """Norwegian."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="no",
@@ -24,6 +24,15 @@ LANGUAGE = Language(
         chapter_after_number="kapitel|kapittel",
         contents="innhold(?:sfortegnelse)?|indhold(?:sfortegnelse)?",
         no_chapter="innhold|indhold|slutt?(?=\\W*$)",
+    ),
+    parts=PartWords(
+        preface="forord|fortale|innledning|indledning|til leseren|etterord",
+        notes=r"anmerkninger|noter(?=\W*$)|tillegg",
+        index=r"register(?=\W*$)",
+        advertisements="av samme forfatter|af samme forfatter",
+        illustrations=r"illustrasjoner(?=\W*$)",
+        end="slutt?|ende",
+        imprint="trykt|trykkeri|forlag",
     ),
     speech=SpeechWords(
         think_before="tænkte|tenkte",

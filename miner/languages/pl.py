@@ -1,6 +1,6 @@
 """Polish."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="pl",
@@ -35,6 +35,15 @@ LANGUAGE = Language(
             "dziewiąt[ya]",
             "dziesiąt[ya]",
         ),
+    ),
+    parts=PartWords(
+        preface="przedmowa|wstęp|słowo wstępne|od (?:autora|wydawcy|tłumacza)|do czytelnika|"
+        "posłowie",
+        notes="przypisy|objaśnienia|dodatek",
+        index="skorowidz|indeks",
+        end="koniec",
+        advertisements="tegoż autora",
+        imprint=r"drukarnia|druk\b|nakładem",
     ),
     speech=SpeechWords(
         think_inverted="pomyślał[a]?|myślał[a]?",

@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PartWords,
     PeopleWords,
     SpeechWords,
     with_endings,
@@ -28,7 +29,7 @@ LANGUAGE = Language(
         chapter="cap[íi]tulo",
         contents="[ií]ndice(?: dos cap[ií]tulos)?|taboa",
         no_chapter=r"[íi]ndice|fim(?=\W*$| d[aeo]\b)|obras do mesmo|do mesmo auct?or|"
-        r"erratas?|cat[áa]logo(?=\W*$)|notas?(?=\W*$)",
+        r"erratas?|cat[áa]logo(?=\W*$)|notas(?=\W*$)",
         last_chapter="conclus[ãa]o|epílogo",
         numbers=(
             "primeir[oa]",
@@ -61,6 +62,23 @@ LANGUAGE = Language(
         letter_closing=r"\b(?:teu|tua|seu|sua|vosso|vossa) (?:\w+[ ,]+){0,4}(?:amig[oa]|"
         "afilhad[oa]|do c(?:oração)?|dedicad[oa]|creado|criado|obrigad[oa]|"
         r"devotad[oa]|que (?:te|o|a) (?:ama|estima|abraça))\b|\bde v\. ?ex\.?",
+    ),
+    parts=PartWords(
+        preface="pr[óo]logo|pref[áa]cio|introduc[çc]?[çc][ãa]o|advert[êe]ncia|ao leitor|"
+        r"aos leitores|nota d[oa] (?:autor|editor|tradutor|\d.{0,3} edição)|posf[áa]cio|"
+        "duas palavras",
+        writers=r"auc?tor\b|editor\b|traduc?tor|edição",
+        front=r"nota(?=\W*$)|dedicat[óo]ria|personagens(?=\W*$)",
+        notes=r"notas(?=\W*$)|ap[êe]ndice|glossario|glossário|erratas?",
+        index="[íi]ndice (?:alphabetico|alfab[ée]tico|remissivo)",
+        advertisements="obras d[oa]s? (?:mesm[oa]s? )?auc?tor|do mesmo auc?tor|catalogo|catálogo|"
+        "obras (?:de|do)",
+        illustrations="[íi]ndice das (?:gravuras|estampas|illustra[çc][õo]es)|(?:gravuras|estampas|"
+        r"illustra[çc][õo]es)(?=\W*$)",
+        frontispiece="frontispicio|frontispício",
+        end="fim(?: d[oae]s? .{0,50})?",
+        imprint=r"typographia|tipografia|typ\. d|imprensa|impress[oa]|livraria|editor(?:es|a)?|"
+        "direitos reservados|grosso vol",
     ),
     speech=SpeechWords(
         think_inverted="pens(?:ou|ei|ava|ara)|reflec?t(?:iu|ia|i)|"

@@ -1,6 +1,6 @@
 """Russian."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import Conventions, Headings, Language, PartWords, SpeechWords
 
 LANGUAGE = Language(
     code="ru",
@@ -34,6 +34,14 @@ LANGUAGE = Language(
             "девят(?:ая|ый)",
             "десят(?:ая|ый)",
         ),
+    ),
+    parts=PartWords(
+        preface="предисловие|введение|вступление|от (?:автора|издателя|переводчика|редакции)|"
+        "к читателю|послесловие",
+        notes="примечания|приложение|словарь",
+        index="указатель",
+        end="конец(?: .{0,40})?",
+        imprint="типография|издательство|издание",
     ),
     speech=SpeechWords(
         think_inverted="подумал[а]?|думал[а]?",

@@ -1,6 +1,13 @@
 """Swedish."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    PartWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="sv",
@@ -42,6 +49,15 @@ LANGUAGE = Language(
     ),
     page=PageWords(
         transcriber_note="Anmärkningar? av utgivaren",
+    ),
+    parts=PartWords(
+        preface="förord|företal|inledning|till läsaren|efterskrift",
+        notes=r"anmärkningar|noter(?=\W*$)|tillägg",
+        index=r"register(?=\W*$)",
+        advertisements="av samma författare|af samma författare",
+        illustrations=r"illustrationer(?=\W*$)",
+        end="slut(?:et)?",
+        imprint="tryckt|tryckeri|förlag",
     ),
     speech=SpeechWords(
         think_before="tänkte",

@@ -34,6 +34,7 @@ def parse_spans(
     *,
     thoughts: bool = False,
     classified: bool = True,
+    front_matter: bool = False,
 ) -> BookSpans:
     """Returns the spans of a book file, in reading order."""
     book = parse_book(data, book_id)
@@ -45,7 +46,7 @@ def parse_spans(
     typography = infer_typography(book)
     if quotes:
         typography = typography_from_names(quotes, typography.language)
-    book_spans = split_book(book, typography, thoughts=thoughts)
+    book_spans = split_book(book, typography, thoughts=thoughts, front_matter=front_matter)
     if classified and not thoughts:
         from miner.speech.speech_classifier import classifier_of
 
@@ -76,7 +77,7 @@ def _why_no_dialogue(book: Book) -> str:
 
 def _is_play(book: Book) -> bool:
     """Whether many blocks begin with a speaker's name, or are one."""
-    blocks = spoken_blocks(book.blocks)
+    blocks = spoken_blocks(book.story)
     found = (_SPEAKER.match(block.text) or _SPEAKER_ALONE.fullmatch(block.text) for block in blocks)
     counts = Counter(match[1] for match in found if match)
     lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)

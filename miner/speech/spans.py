@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
+from miner.books.parts import Part
 from miner.errors import InputError
 from miner.languages.language import Marks
 from miner.speech.kinds import UNSAID_KINDS, SpanKind
@@ -32,8 +33,8 @@ from miner.speech.speech import (
 )
 from miner.speech.typography import Typography, infer_language
 
-# Tables of contents, captions and footnotes are not part of the story and have no spans.
-STORY_KINDS = (BlockKind.HEADING, BlockKind.BREAK, *SPOKEN_KINDS)
+# Rows of tables, captions and footnotes have no spans.
+SPANNED_KINDS = (BlockKind.HEADING, BlockKind.BREAK, *SPOKEN_KINDS)
 
 # The most blocks without a mark of their own that unclosed speech runs through: a song, a poem.
 _LONGEST_RUN = 12
@@ -132,13 +133,20 @@ class QuotedRange(NamedTuple):
     told: tuple[tuple[int, int], ...] = ()  # the places of the narrator's words inside the marks
 
 
-def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
+def split_book(
+    book: Book, typography: Typography, *, thoughts: bool = False, front_matter: bool = False
+) -> BookSpans:
     """Returns the spans of a book whose typography is known.
 
     Every block of the story (headings, paragraphs, verse, letters) is split into spans that join to
-    its text. A heading is one span of narration.
+    its text; with `front_matter` such blocks of prefaces, notes and all other parts, too. A heading
+    is one span of narration.
     """
-    blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
+    blocks = [
+        block
+        for block in book.blocks
+        if block.kind in SPANNED_KINDS and (front_matter or block.part is Part.STORY)
+    ]
     scripts = _ranges_of_scripts(blocks)
     ranges, repairs = _ranges_of_book(blocks, typography, scripts)
     quoted = _cut(blocks, ranges, typography, scripts)

@@ -94,7 +94,7 @@ def spoken_blocks(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _paragraphs(book: Book) -> list[Block]:
-    return [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
+    return [block for block in book.story if block.kind is BlockKind.PARAGRAPH]
 
 
 def infer_typography(book: Book) -> Typography:

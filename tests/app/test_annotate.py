@@ -486,7 +486,7 @@ def test_a_chapter_that_cannot_be_annotated_is_an_error_of_one_line(tmp_path):
     path = tmp_path / "s.jsonl"
     words = ("annotate", "sample", "-o", path, "--no-open", "--chapter")
     assert failed(*words, 9) == (
-        "sample: found nothing quoted in chapter 9, expected one of the chapters 0 to 5"
+        "sample: found nothing quoted in chapter 9, expected one of the chapters 1 to 5"
     )
     assert "found nothing quoted in chapter 0" in failed(*words, 0)
     assert not path.exists()

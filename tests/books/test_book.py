@@ -46,7 +46,7 @@ FILES = {
     ),
     "classic_pre.htm": (
         ("The Borrowed Umbrella", "Anonymous", "en", 2, 300),
-        "he2 co3 he1 pa10 he1 pa7",
+        "he2 en3 he1 pa10 he1 pa7",
         {"credits": 7, "licence": 127},
     ),
     "dash.htm": (
@@ -82,7 +82,7 @@ FILES = {
     ),
     "rst_era.htm": (
         ("The Two Lanterns", "Anonymous", "en", 2, 238),
-        "ve3 he1 co2 he1 pa7 ve1 he1 pa6",
+        "ve3 he1 en2 he1 pa7 ve1 he1 pa6",
         {"licence": 110},
     ),
     "single_curly.html": (
@@ -164,7 +164,7 @@ def test_facts_of_the_sample():
     assert Counter(block.kind.value for block in found.blocks) == {
         "heading": 7,
         "paragraph": 164,
-        "contents": 5,
+        "entry": 5,
         "letter": 4,
         "verse": 4,
         "caption": 3,
@@ -234,8 +234,8 @@ def test_the_text_of_files_with_the_most_in_their_sentences():
         ('<p class="footnote">It was late.</p>', "footnote"),
         ("<p>[Footnote 1: It was late.]</p>", "footnote"),
         ("<p>[Note: It was late.]</p>", "footnote"),
-        ('<p class="toc">It was late. 7</p>', "contents"),
-        ('<p><a href="#c1">It was late</a></p>', "contents"),
+        ('<p class="toc">It was late. 7</p>', "entry"),
+        ('<p><a href="#c1">It was late</a></p>', "entry"),
         ('<p>It was <a href="#c1">late</a>, he said, and so it was.</p>', "paragraph"),
     ],
 )
@@ -294,24 +294,24 @@ TABLES = {
 def test_a_table_of_contents_starts_no_chapter(name):
     found = book(f"<h1>TALES</h1>{TABLES[name]}{STORY}")
     assert found.n_chapters == 3
-    story = [block for block in found.blocks if block.kind is not BlockKind.CONTENTS][-9:]
+    story = [block for block in found.blocks if block.kind is not BlockKind.ENTRY][-9:]
     assert [(block.kind.value, block.chapter) for block in story] == [
         (kind, chapter) for chapter in (1, 2, 3) for kind in ("heading", "paragraph", "paragraph")
     ]
-    assert BlockKind.CONTENTS in {block.kind for block in found.blocks}
+    assert BlockKind.ENTRY in {block.kind for block in found.blocks}
     headings = [block.text for block in found.blocks if block.kind is BlockKind.HEADING]
     assert [text for text in headings if text in ENTRIES] == ENTRIES
 
 
 def test_a_table_of_contents_ends_where_prose_begins():
     body = f"<h2>CONTENTS</h2><p>The Gate</p><p>{PROSE}</p><p>“Late,” he said.</p>"
-    assert kinds(body) == ["heading", "contents", "paragraph", "paragraph"]
+    assert kinds(body) == ["heading", "entry", "paragraph", "paragraph"]
 
 
 def test_the_last_of_the_entries_is_a_heading_where_prose_follows():
     entries = "".join(f"<p>{entry}</p>" for entry in [*ENTRIES, ENTRIES[0]])
     assert kinds(f"<h2>CONTENTS</h2>{entries}<p>{PROSE}</p>") == [
-        *("heading", "contents", "contents", "contents"),
+        *("heading", "entry", "entry", "entry"),
         *("heading", "paragraph"),
     ]
 

@@ -19,7 +19,7 @@ def test_the_files_of_the_spine_are_one_book():
     assert (book.title, book.author, book.language) == ("The Lamp", "Anna Weil", "en")
     assert [(block.kind.value, block.chapter, block.text) for block in book.blocks] == [
         ("heading", 1, "THE LAMP"),
-        ("contents", 1, "The Gate"),
+        ("entry", 1, "The Gate"),
         ("heading", 1, "CHAPTER I"),
         ("paragraph", 1, PROSE.strip()),
         ("paragraph", 1, "“Who is there?” he said."),

@@ -110,9 +110,9 @@ def test_a_whole_book():
         ("heading", 0, "THE LAMP AT THE FERRY"),
         ("heading", 0, "By Anna Weil"),
         ("heading", 0, "CONTENTS"),
-        ("contents", 0, "I. The Gate 3"),
-        ("contents", 0, 'II. "Come Over!" 21'),
-        ("contents", 0, "III. Home 40"),
+        ("entry", 0, "I. The Gate 3"),
+        ("entry", 0, 'II. "Come Over!" 21'),
+        ("entry", 0, "III. Home 40"),
         ("heading", 1, "CHAPTER I."),
         ("heading", 1, "THE GATE"),
         ("paragraph", 1, PROSE),
@@ -308,7 +308,7 @@ def test_a_table_of_contents_ends_at_the_first_chapter():
     speech = "“Are you there?” he said.\n\n“No.”\n"
     for start in ("\n\n\n\nTHE GATE\n\n\n", "\n\n\nI\n\nThe Gate\n\n\n"):
         found = kinds(f"{contents}{start}{speech}\n{wrapped(PROSE)}")
-        assert [kind for kind, _ in found][1:4] == ["contents"] * 3
+        assert [kind for kind, _ in found][1:4] == ["entry"] * 3
         assert [text for kind, text in found if kind == "paragraph"] == [
             "“Are you there?” he said.",
             "“No.”",

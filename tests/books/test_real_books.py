@@ -53,7 +53,7 @@ LEFT_OVER = re.compile(
     r"(?:START|END) OF TH(?:IS|E) PROJECT|START: FULL|Distributed Proof|"
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd\ue000\ue001]|  "
 )
-BESIDE_THE_TEXT = (BlockKind.CAPTION, BlockKind.CONTENTS, BlockKind.FOOTNOTE)
+BESIDE_THE_TEXT = (BlockKind.CAPTION, BlockKind.ENTRY, BlockKind.FOOTNOTE)
 
 
 @lru_cache(maxsize=1)

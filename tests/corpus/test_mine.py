@@ -51,7 +51,7 @@ def test_the_pairs_of_the_sample(sample):
         "said Josiah, who was greasing a paddle-post"
     )
     assert "’Tis to be given into the hand, Mr. Tarrant." in " ".join(p["response"] for p in pairs)
-    assert rows(sample, "spans")[0]["text"] == "The Lock-Keeper’s Winter"
+    assert rows(sample, "spans")[0]["text"] == "CHAPTER I. The Brown Envelope"
 
 
 def letters(text):
@@ -272,6 +272,7 @@ def test_the_run_record_says_what_was_done(sample):
         "dtype": "float32",
         "characters": None,
         "history_turns": 0,
+        "front_matter": False,
     }
     (book,) = run["books"]
     digest = subprocess.run(["sha256sum", SAMPLE], capture_output=True, text=True, check=True)

@@ -222,8 +222,10 @@ def test_the_rows_of_spans_lead_back_to_the_tagged_book(has_confidence):
 
 
 def test_the_schemas_of_parquet_have_the_columns_of_the_rows():
+    # A run adds the part of the book in which a span is.
     for kind, rows in made().items():
-        assert list(SCHEMAS[kind]) == list(rows[0])
+        columns = [name for name in SCHEMAS[kind] if name != "part_of_book"]
+        assert columns == list(rows[0])
     (turn,) = SCHEMAS["dialogues"]["turns"]
     assert list(turn) == list(made()["dialogues"][0]["turns"][0])
 

@@ -382,10 +382,10 @@ def test_a_file_that_cannot_be_read_has_no_shard(tmp_path):
 def unreadable(work, id):
     """`work` on books of which the disk does not give one."""
 
-    def reading(content, found, quotes):
+    def reading(content, found, quotes, **options):
         if found == id:
             raise OSError(5, "Input/output error")
-        return work(content, found, quotes)
+        return work(content, found, quotes, **options)
 
     return reading
 

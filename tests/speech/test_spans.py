@@ -106,8 +106,7 @@ def test_a_scene_set_as_a_play_is_speech_without_names_and_directions():
 
 def test_headings_are_narration_and_captions_footnotes_and_contents_have_no_spans():
     beside = [
-        (kind, "“Is it far?”")
-        for kind in (BlockKind.CAPTION, BlockKind.FOOTNOTE, BlockKind.CONTENTS)
+        (kind, "“Is it far?”") for kind in (BlockKind.CAPTION, BlockKind.FOOTNOTE, BlockKind.ENTRY)
     ]
     found = spans((BlockKind.HEADING, "“Is it far?”"), *beside, "“No.”")
     assert [(span.paragraph, span.text, span.is_utterance) for span in found] == [

@@ -14,6 +14,7 @@ from miner.app.cli.options import (
     books_options,
     characters_option,
     force_option,
+    front_matter_option,
     json_option,
     out_option,
     quiet_option,
@@ -29,6 +30,7 @@ from miner.files import one_line
 @source_argument
 @tagger_options()
 @quotes_option
+@front_matter_option
 @characters_option
 @out_option("File for the tags (JSON Lines). Without it, or with -, they are printed.")
 @books_options
@@ -89,6 +91,7 @@ def tag(
     help="Folder of annotations: the first layer, against which the others are scored.",
 )
 @quotes_option
+@front_matter_option
 @characters_option
 @out_option("HTML file to write.", required=True)
 @books_options
@@ -129,16 +132,17 @@ def view(
 @books_options
 @json_option
 def profile(source: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
-    """Show how a book marks speech, and the evidence for it.
+    """Show how a book marks speech, and what parts it has.
 
-    Each paragraph votes for the marks that open its first speech. The option --quotes of the other
-    commands overrules the result.
+    Each paragraph of the story votes for the marks that open its first speech. The option --quotes
+    of the other commands overrules the result. Only the story is mined, unless --front-matter is
+    given.
 
     \b
     miner profile sample
     miner profile 1342 --json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables import tabulate_typography
+    from miner.app.tables import tabulate_parts, tabulate_typography
     from miner.corpus.reading import read_book
     from miner.speech.typography import infer_typography
 
@@ -147,7 +151,9 @@ def profile(source: str, books: Path | None, mirror: str | None, as_json: bool) 
     show_warnings(book.id, book.warnings)
     record = {"book": book.id, "language": typography.language, "marks": typography.names}
     record |= {"confidence": typography.confidence, "evidence": dict(typography.evidence)}
-    show_result(tabulate_typography(book.id, typography), record, as_json)
+    record["words_by_part"] = {part.value: count for part, count in book.words_by_part.items()}
+    shown = [*tabulate_typography(book.id, typography), tabulate_parts(book)]
+    show_result(shown, record, as_json)
 
 
 @click.command(cls=Command)

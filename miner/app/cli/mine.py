@@ -17,6 +17,7 @@ from miner.app.cli.options import (
     books_options,
     characters_option,
     force_option,
+    front_matter_option,
     json_option,
     out_option,
     quiet_option,
@@ -48,6 +49,7 @@ _FORMATS = describe_formats()
 @out_option("Folder for the files; it must not exist yet.", required=True)
 @tagger_options()
 @quotes_option
+@front_matter_option
 @characters_option
 @click.option(
     "--format",

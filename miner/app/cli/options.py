@@ -182,6 +182,13 @@ quotes_option = click.option(
     "profile` prints them, separated by commas.",
 )
 
+front_matter_option = click.option(
+    "--front-matter",
+    is_flag=True,
+    help="Read the whole book, not only its story: title page, prefaces, notes and "
+    "advertisements, too.",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")

@@ -38,6 +38,7 @@ from miner.app.viewer.layers import (
 )
 from miner.books.book import Block
 from miner.books.page import count_words
+from miner.books.parts import Part
 from miner.corpus.reading import read_spans
 from miner.corpus.schema import NARRATION, SPEAKER, Row
 from miner.errors import InputError
@@ -103,7 +104,7 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
 def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
     """Builds the values for one chapter.
 
-    - `blocks` has the columns index, kind and text.
+    - `blocks` has the columns index, kind, beside (whether it is no part of the story) and text.
     - `layers` has one item per layer, None if the layer lacks the chapter: the values of
       `build_layer_payload`; `scores` against the gold, None for the gold and without gold; and
       `dialogues`, the rows of those that begin in the chapter, with each turn and each span as a
@@ -133,6 +134,7 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
         "blocks": {
             "index": [block.index for block in blocks],
             "kind": [block.kind.value for block in blocks],
+            "beside": [block.part is not Part.STORY for block in blocks],
             "text": [block.text for block in blocks],
         },
         "layers": layers,
@@ -397,6 +399,7 @@ def view_html(
     taggers: str | Iterable[str] = (AUTO,),
     gold: str | Path | None = None,
     quotes: Iterable[str] = (),
+    front_matter: bool = False,
     books: str | Path | None = None,
     mirror: str | None = None,
     dtype: str = FLOAT32,
@@ -414,6 +417,7 @@ def view_html(
         taggers: names or paths of taggers, one or several; each is a layer of the page.
         gold: folder of annotations, which are a layer, too.
         quotes: names of the marks that open speech; without any they are inferred.
+        front_matter: whether people may speak in the whole book, not only in its story.
         books: folder in which a number is looked up first.
         mirror: URL template from which a number is downloaded, if it is in no folder.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
@@ -433,6 +437,8 @@ def view_html(
     named = [
         (label, load_tagger(name, dtype, lists)) for label, name in zip(labels, names, strict=True)
     ]
-    book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
+    book_spans = read_spans(
+        source, quotes=quotes, front_matter=front_matter, books=books, mirror=mirror
+    )
     annotations = read_annotations(Path(gold)) if gold else None
     return render_book(build_layers(book_spans, named, annotations, lists))

@@ -142,7 +142,7 @@ function renderChapter(chapter, layer, { other = null, beside = false, names = [
     const row = make(
       "div",
       {
-        class: `block ${block.kind}`,
+        class: `block ${block.kind}${block.beside ? " beside" : ""}`,
         id: `p${block.index}`,
         data: { paragraph: block.index, conversation: rails[n][0]?.number ?? "" },
       },
