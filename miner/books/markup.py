@@ -62,7 +62,7 @@ _PICTURE = re.compile(
 
 
 class Look(NamedTuple):
-    """What a class says of an element; as in `page.TextBlock`."""
+    """What the name, the classes and the style of an element say of it; as in `page.TextBlock`."""
 
     region: str = ""
     level: int = 0
@@ -71,42 +71,51 @@ class Look(NamedTuple):
     is_break: bool = False  # whether it parts two scenes if it has no words
 
 
-@lru_cache(maxsize=4096)  # there are many ids and few classes
-def look_of(word: str) -> Look:
-    """What a class or id says."""
-    word = word.lower()
-    heading = _HEADING_CLASS.fullmatch(word)
-    return Look(
-        region=next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), ""),
-        level=int(heading[1] or _USUAL_LEVEL) if heading else 0,
-        is_centred=bool(_CENTRED_CLASS.fullmatch(word)),
-        is_bold=bool(_BOLD_CLASS.fullmatch(word)),
-        is_break=bool(_BREAK_CLASS.fullmatch(word)),
-    )
-
-
 def names_of(tag: Tag) -> list[str]:
     """The classes of an element."""
     return cast("list[str]", tag.get("class") or [])
 
 
-def region_of(tag: Tag, name: str, region: str) -> str:
-    """The region of an element within another one, whose region is given."""
-    if region and region not in ("blockquote", "letter"):
-        return region
+def look_at(tag: Tag, name: str) -> Look:
+    """What an element says of itself."""
+    if not tag.attrs:
+        return _look(name, (), "", "")
+    classes = tuple(names_of(tag))
+    look = _look(name, classes, str(tag.get("align") or ""), str(tag.get("style") or ""))
+    if look.level and name not in HEADINGS and not _is_short(tag):
+        look = look._replace(level=0)
     identity = tag.get("id")
-    for word in (*names_of(tag), *((str(identity),) if identity else ())):
-        if found := look_of(word).region:
-            return found
-    return _REGION_OF_TAG.get(name, region)
+    if identity and not any(map(_region, classes)) and (region := _region(str(identity))):
+        look = look._replace(region=region)
+    return look
 
 
-def heading_level(tag: Tag, name: str) -> int:
-    """The level of a heading element, or of one whose class makes it one, else 0."""
-    if name in HEADINGS:
-        return HEADINGS[name]
-    level = max((look_of(word).level for word in names_of(tag)), default=0)
-    return level if level and _is_short(tag) else 0
+@lru_cache(maxsize=4096)
+def _look(name: str, classes: tuple[str, ...], align: str, style: str) -> Look:
+    words = [word.lower() for word in classes]
+    regions = filter(None, map(_region, words))
+    levels = [
+        int(heading[1] or _USUAL_LEVEL)
+        for word in words
+        if (heading := _HEADING_CLASS.fullmatch(word))
+    ]
+    return Look(
+        region=next(regions, _REGION_OF_TAG.get(name, "")),
+        level=HEADINGS.get(name) or max(levels, default=0),
+        is_centred=name == "center"
+        or align.lower() == "center"
+        or any(map(_CENTRED_CLASS.fullmatch, words))
+        or bool(_CENTRED_STYLE.search(style)),
+        is_bold=name in ("b", "strong", "big") or any(map(_BOLD_CLASS.fullmatch, words)),
+        is_break=name == "hr" or any(map(_BREAK_CLASS.fullmatch, words)),
+    )
+
+
+@lru_cache(maxsize=4096)  # there are many ids and few classes
+def _region(word: str) -> str:
+    """The region that a class or id names, or ""."""
+    word = word.lower()
+    return next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), "")
 
 
 def _is_short(tag: Tag) -> bool:
@@ -118,26 +127,6 @@ def _is_short(tag: Tag) -> bool:
         if number > _MOST_IN_HEADING or n_characters > _LONGEST_HEADING:
             return False
     return True
-
-
-def is_centred(tag: Tag, name: str) -> bool:
-    """Whether an element is centred."""
-    return (
-        name == "center"
-        or str(tag.get("align") or "").lower() == "center"
-        or any(look_of(word).is_centred for word in names_of(tag))
-        or bool(_CENTRED_STYLE.search(str(tag.get("style") or "")))
-    )
-
-
-def is_bold(tag: Tag, name: str) -> bool:
-    """Whether an element is bold or big."""
-    return name in ("b", "strong", "big") or any(look_of(word).is_bold for word in names_of(tag))
-
-
-def is_break(tag: Tag, name: str) -> bool:
-    """Whether an element without words parts two scenes: a rule, or one of such a class."""
-    return name == "hr" or any(look_of(word).is_break for word in names_of(tag))
 
 
 def is_ornament(text: str) -> bool:
@@ -162,8 +151,8 @@ def words_of_picture(picture: Tag) -> str:
 def is_drawn_ornament(picture: Tag) -> bool:
     """Whether a picture is an ornament, by its alt, title or class."""
     texts = (str(picture.get(name) or "") for name in ("alt", "title"))
-    return any(is_ornament(text.strip()) or _ORNAMENT.match(text) for text in texts) or any(
-        look_of(word).is_break for word in names_of(picture)
+    return any(is_ornament(text.strip()) or _ORNAMENT.match(text) for text in texts) or (
+        look_at(picture, "img").is_break
     )
 
 

@@ -25,16 +25,12 @@ from miner.books.chapters import is_contents_title, looks_like_heading
 from miner.books.lines import find_paragraphs
 from miner.books.markup import (
     HEADINGS,
-    heading_level,
     inline_drop,
-    is_bold,
-    is_break,
     is_caption,
-    is_centred,
     is_drawn_ornament,
     is_ornament,
+    look_at,
     names_of,
-    region_of,
     words_of_picture,
 )
 from miner.errors import InputError
@@ -276,17 +272,14 @@ class _Walk:
                 self._visit_inline(child, name, around)
 
     def _visit_block(self, tag: Tag, name: str, around: _Around) -> None:
-        region, level, is_middle = around.region, around.level, around.is_centred
-        bold = around.bold
-        if tag.attrs:
-            is_middle = is_middle or is_centred(tag, name)
-            bold += is_bold(tag, name)
+        look, region = look_at(tag, name), around.region
         inner = _Around(
-            region_of(tag, name, region),
-            heading_level(tag, name) or level,
+            # A quotation and a letter may hold other things, which nothing else does.
+            look.region or region if region in ("", "blockquote", "letter") else region,
+            look.level or around.level,
             around.link,
-            bold,
-            is_middle or name == "center",
+            around.bold + look.is_bold,
+            around.is_centred or look.is_centred,
             around.preformatted or name == "pre",
         )
         if inner.region == region == "verse" and name not in HEADINGS:
@@ -299,7 +292,7 @@ class _Walk:
         self.visit(tag, inner)
         self.flush(inner, name)
         if len(self.text_blocks) == n_before:
-            self.is_broken |= is_break(tag, name)
+            self.is_broken |= look.is_break
             # "<p>&nbsp;</p>" is there for its height; "<p><br></p>" is left over from conversions.
             self.is_blank |= "\xa0" in (tag.string or "")
 
@@ -336,7 +329,7 @@ class _Walk:
                 return
         if name == "a" and self._is_within_book(str(tag.get("href") or "")):
             around = around._replace(link=around.link + 1)
-        if is_bold(tag, name):
+        if look_at(tag, name).is_bold:
             around = around._replace(bold=around.bold + 1)
         n_parts, is_first = len(self.parts), self._is_at_start()
         self.visit(tag, around)
