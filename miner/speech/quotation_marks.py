@@ -17,18 +17,13 @@ from typing import NamedTuple, Protocol
 
 from miner.languages.language import Marks
 from miner.languages.registry import any_of
+from miner.speech.edges import OPENS_AFTER, beside, is_elision
+from miner.speech.levels import Levels, closers_of, find_inner, is_inner
 
-_OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
 _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
 _PAUSES = frozenset(",;:.!?\u2014\u2013-)")
 _ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201c\u201d"\u00bb')
 
-# After an opening mark these look like quoted speech. Those of the second pattern are also words
-# without the apostrophe, and count only in small letters.
-_ELISIONS = re.compile(
-    rf"{any_of(lambda language: language.apostrophes.elided)}\b|\d", re.IGNORECASE
-)
-_SMALL_ELISIONS = re.compile(rf"{any_of(lambda language: language.apostrophes.elided_small)}\b")
 _CLIPPED = re.compile(any_of(lambda language: language.apostrophes.clipped), re.IGNORECASE)
 _SHORT_QUOTE = 60  # characters of the longest phrase in single marks, such as 'good will'
 
@@ -66,13 +61,6 @@ def scan(text: str, marks: Marks) -> Scan:
     return _ApostropheScan(text, marks) if marks.is_apostrophe else _PlainScan(text, marks)
 
 
-def _beside(text: str, index: int) -> tuple[str, str]:
-    """The characters before and after a mark; a space stands for the block's edge."""
-    before = text[index - 1] if index else " "
-    after = text[index + 1] if index + 1 < len(text) else " "
-    return before, after
-
-
 def _end_of_words(text: str, index: int) -> int:
     """The end of the text before `index` without the white space at its end."""
     while index and text[index - 1].isspace():
@@ -90,90 +78,6 @@ def _last_within(positions: Sequence[int], start: int, end: int) -> int:
     """The last of the sorted positions from `start` up to `end` (exclusive), or -1."""
     place = bisect_left(positions, end) - 1
     return positions[place] if place >= 0 and positions[place] >= start else -1
-
-
-# Speech in a speech opens with a mark of the other kind, and speech in that with one of the first
-# kind again: “‘“Stop!” cried he, “or I fire!”’ So a mark right after one of the other kind is in
-# another of its own kind. So is the second of a block that begins with one, “He began: ‘I cried,
-# “Stop!” and ran, if a mark of the other kind is open there.
-_LEVELS = frozenset("\u2018'\u201c\"\u201e\u00ab\u00bb\u2039\u203a")
-
-
-def _is_inner(text: str, index: int, marks: Marks) -> bool:
-    """Whether a mark opens speech right after a mark of another kind that opens speech, too."""
-    other = index - 1
-    if other > 0 and text[other] == " ":
-        other -= 1
-    if other < 0 or text[other] not in _LEVELS or text[other] in (marks.opener, marks.closer):
-        return False
-    before, _ = _beside(text, other)
-    _, after = _beside(text, index)
-    if marks.is_apostrophe and _is_elision(text, index + 1):
-        return False
-    return (before in _OPENS_AFTER or before in _LEVELS) and not after.isspace()
-
-
-@cache
-def _second_level(marks: Marks) -> re.Pattern[str]:
-    """The pattern of the marks of speech in speech. Its groups say what they do."""
-    opener, closer = (
-        ('[\u201c"]', '[\u201d"]') if marks.is_apostrophe else ("[\u2018']", "[\u2019']")
-    )
-    before = r"\s\u2014\u2013(\u201c\u2018\"'"
-    return re.compile(
-        rf"(?P<close>(?<=[^{before}]){closer}(?!\w))|(?P<open>(?<![^{before}]){opener}(?=\w))"
-    )
-
-
-def _find_inner(
-    text: str, marks: Marks, openers: Sequence[int], nested: Sequence[int]
-) -> frozenset[int]:
-    """The opening marks, of those that may be nested, that are in speech of the same kind."""
-    inner = [place for place in nested if place and _is_inner(text, place, marks)]
-    if len(openers) > 1 and not openers[0] and openers[1] in nested:
-        events = [
-            match.lastgroup
-            for match in _second_level(marks).finditer(text, 1, openers[1])
-            if not (match.lastgroup == "open" and _is_elision(text, match.end()))
-        ]
-        if events[-1:] == ["open"]:
-            inner.append(openers[1])
-    return frozenset(inner)
-
-
-def _closers_of(opens: Sequence[bool]) -> list[int]:
-    """The number of the mark that closes what is open before each mark, and after the last.
-
-    It is the number of marks where none does.
-    """
-    n_marks = len(opens)
-    closers = [n_marks] * (n_marks + 1)
-    for number in range(n_marks - 1, -1, -1):
-        if not opens[number]:
-            closers[number] = number
-        elif (inner := closers[number + 1]) < n_marks:
-            closers[number] = closers[inner + 1]
-    return closers
-
-
-class _Levels:
-    """Where the marks of a text close, if some of them are inside others of their kind."""
-
-    def __init__(self, inner: frozenset[int], marks: Sequence[tuple[int, bool]], end: int) -> None:
-        self._inner = inner
-        self._places = [place for place, _ in marks]
-        self._closers = _closers_of([opens for _, opens in marks])
-        self._end = end
-
-    def close(self, position: int) -> tuple[int, bool] | None:
-        """The end of the text quoted at `position`; None if no inner mark comes first in it."""
-        number = bisect_left(self._places, position)
-        if number == len(self._places) or self._places[number] not in self._inner:
-            return None
-        closer = self._closers[number]
-        return (
-            (self._places[closer] + 1, True) if closer < len(self._places) else (self._end, False)
-        )
 
 
 @cache
@@ -211,21 +115,9 @@ def find_directions(text: str, straight: Marks, curly: Marks) -> Iterator[tuple[
         elif match.lastgroup and not text[place - 1 : place].isdigit():
             opens = match.lastgroup == "open" or (match.lastgroup == "either" and not opens)
             yield place, opens
-        elif _is_inner(text, place, straight):
+        elif is_inner(text, place, straight):
             opens = True
             yield place, opens
-
-
-def closes_inner(text: str, marks: Marks) -> bool:
-    """Whether a text ends in a mark that closes speech in speech, and in no other."""
-    return text[-1] in ('\u201d"' if marks.is_apostrophe else "\u2019'") and not text[-2].isalnum()
-
-
-def opens_word(text: str, index: int) -> bool:
-    """Whether a straight single mark opens a quotation and is no apostrophe."""
-    before, after = _beside(text, index)
-    opens = before in _OPENS_AFTER and (after.isalnum() or after in '\u201c"')
-    return opens and not _is_elision(text, index + 1)
 
 
 class _PlainScan:
@@ -250,7 +142,7 @@ class _PlainScan:
             for place, event in zip(self._places, self._events, strict=True)
             if event != "close"
         ]
-        self._levels: _Levels | None = None
+        self._levels: Levels | None = None
         if "open" in self._events[1:] or None in self._events[1:]:
             self._read_levels()
         if marks.has_direction:
@@ -266,13 +158,13 @@ class _PlainScan:
             for (_, last), (place, event) in pairwise(events)
             if last == "open" and event != "close"
         ]
-        if inner := _find_inner(self._text, self._marks, openers, nested):
+        if inner := find_inner(self._text, self._marks, openers, nested):
             opens = [
                 (place, event == "open" or place in inner)
                 for place, event in events
                 if event or place in inner
             ]
-            self._levels = _Levels(inner, opens, len(self._text))
+            self._levels = Levels(inner, opens, len(self._text))
 
     def _read_nesting(self) -> None:
         """Notes how deep the quotations are nested, and which mark closes each of them."""
@@ -284,7 +176,7 @@ class _PlainScan:
             if event == "open":
                 self._reopened[depth] = number
             depth += 1 if event == "open" else -1
-        self._closers = _closers_of([event == "open" for event in self._events])
+        self._closers = closers_of([event == "open" for event in self._events])
 
     def open(self, position: int) -> int:
         return _first_from(self._openings, position, -1)
@@ -348,7 +240,7 @@ class _ApostropheScan:
             ended_word = rf"\w\w{re.escape(marks.closer)}(?=[\s,.;:)\u2014])"
             self._ended = [match.end() - 1 for match in re.finditer(ended_word, text)]
         self._openings: list[int] | None = None
-        self._levels: _Levels | None = None
+        self._levels: Levels | None = None
         if len(self._openers) > 1 and ("\u201c" in text or '"' in text):
             self._read_levels()
 
@@ -356,16 +248,16 @@ class _ApostropheScan:
         """Notes the marks that are inside others of their kind, if there are any."""
         text, marks = self._text, self._marks
         first = [0] if self._openers[0] == 0 else []
-        inner = {index for index in self._openers if index and _is_inner(text, index, marks)}
+        inner = {index for index in self._openers if index and is_inner(text, index, marks)}
         opens = sorted({*first, *self._clear, *self._clear_after_word, *inner})
-        if found := _find_inner(text, marks, opens, opens):
+        if found := find_inner(text, marks, opens, opens):
             events = dict.fromkeys(self._strong, False) | dict.fromkeys(opens, True)
-            self._levels = _Levels(found, sorted(events.items()), self._end)
+            self._levels = Levels(found, sorted(events.items()), self._end)
 
     def _read_closers(self) -> None:
         text = self._text
         for index in _places_of(text, self._marks.closer):
-            before, after = _beside(text, index)
+            before, after = beside(text, index)
             if after not in _CLOSES_BEFORE:
                 continue
             if before in _ENDS_SPEECH:
@@ -384,10 +276,10 @@ class _ApostropheScan:
 
     def _read_opener(self, index: int) -> None:
         text = self._text
-        before, after = _beside(text, index)
-        if not after.isalnum() or _is_elision(text, index + 1):
+        before, after = beside(text, index)
+        if not after.isalnum() or is_elision(text, index + 1):
             return
-        if self._marks.has_direction and before in _OPENS_AFTER:
+        if self._marks.has_direction and before in OPENS_AFTER:
             (self._clear_after_word if _is_mid(text, index) else self._clear).append(index)
             return
         end = _end_of_words(text, index)
@@ -461,8 +353,8 @@ class _ApostropheScan:
 
     def _opens(self, index: int) -> bool:
         text = self._text
-        before, after = _beside(text, index)
-        if before not in _OPENS_AFTER or not (
+        before, after = beside(text, index)
+        if before not in OPENS_AFTER or not (
             after.isalnum()
             or after in '\u201c"\u2014\u2013-\u2026.[_('
             or (after in "'\u2019" and text[index + 2 : index + 3].isalpha())  # "''Tis he,' said I"
@@ -470,7 +362,7 @@ class _ApostropheScan:
             return False
         if before == "-" and text[index - 2 : index] != "--" and not after.isupper():
             return False  # "rock-'n'-roll"
-        if _is_elision(text, index + 1):
+        if is_elision(text, index + 1):
             # "'Tis true,' said he" opens speech, "'Tis true." does not.
             return self._closes_within(index + 1, self._next_clear_opener(index + 1))
         if _is_mid(text, index):
@@ -499,10 +391,6 @@ def _is_mid(text: str, index: int) -> bool:
     """Whether a mark stands inside a sentence, before a small letter: "in the 'rigging"."""
     between = index > 1 and text[index - 1] == " " and text[index - 2].isalnum()
     return between and text[index + 1 : index + 2].islower()
-
-
-def _is_elision(text: str, position: int) -> bool:
-    return bool(_ELISIONS.match(text, position) or _SMALL_ELISIONS.match(text, position))
 
 
 DASH = r"--|[\u2014\u2013\u2015]"

@@ -17,7 +17,8 @@ from functools import cache
 from typing import NamedTuple
 
 from miner.languages.language import MARKS, Marks
-from miner.speech.quotation_marks import Scan, find_directions, opens_word
+from miner.speech.edges import opens_word
+from miner.speech.quotation_marks import Scan, find_directions
 from miner.speech.speech import (
     ends_in_tag,
     find_end_of_tag,
