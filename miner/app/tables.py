@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, TypeAlias
 
-from miner.files import CARD, RUN_RECORD
+from miner.files import CARD, RUN_RECORD, one_line
 from miner.languages.registry import LANGUAGES, name_from_code
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from miner.books.catalog_search import CatalogResult
     from miner.corpus.run import CorpusRun
     from miner.corpus.statistics import CorpusAccount, Duplicates
+    from miner.speech.repairs import Repair
     from miner.speech.typography import Typography
 
 # One thing that a command prints: a line of text or a table.
@@ -158,8 +159,10 @@ def describe_left_out(run: CorpusRun) -> str:
     return ", ".join(f"{n:,} {reason}" for reason, n in counts.items() if n)
 
 
-def tabulate_typography(name: str, typography: Typography) -> list[Shown]:
-    """The marks that open speech in a book, and the votes for them."""
+def tabulate_typography(
+    name: str, typography: Typography, repairs: Sequence[Repair]
+) -> list[Shown]:
+    """The marks that open speech in a book, the votes for them, and how many are wrong."""
     chosen = ", ".join(typography.names) or "nothing"
     title = (
         f"{name}: speech is opened by {chosen} "
@@ -172,7 +175,32 @@ def tabulate_typography(name: str, typography: Typography) -> list[Shown]:
     for marks, count in typography.evidence:
         used = "yes" if marks in typography.names else ""
         table.add_row(marks, f"{count:,}", f"{count / total:.1%}", used)
-    return [title, table]
+    kinds = Counter(repair.kind for repair in repairs)
+    if not kinds:
+        return [title, table]
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return [title, table, f"marks that cannot be right as printed: {counts}"]
+
+
+_BESIDE = 30  # characters shown on either side of a mark
+
+
+def list_repairs(book: Book, repairs: Sequence[Repair]) -> list[str]:
+    """A line for each place where a mark is wrong: the text, and in brackets what is read."""
+    texts = {block.index: block.text for block in book.blocks}
+    lines: list[str] = []
+    for repair in repairs:
+        text, start = texts[repair.paragraph], repair.start
+        end = start + len(repair.found)
+        read = repair.assumed.strip() or "?"
+        before, after = text[max(0, start - _BESIDE) : start], text[end : end + _BESIDE]
+        lines.append(
+            one_line(
+                f"chapter {repair.chapter}, paragraph {repair.paragraph}: {repair.kind}: "
+                f"{before}{repair.found}[{read}]{after}"
+            )
+        )
+    return lines
 
 
 def tabulate_parts(book: Book) -> Shown:

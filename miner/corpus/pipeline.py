@@ -350,6 +350,7 @@ def _entry(
             "language": typography.language,
             "marks": list(typography.names),
             "confidence": round(typography.confidence, 4),
+            "repairs": dict(sorted(Counter(repair.kind for repair in book_spans.repairs).items())),
         },
         "tagger": tagger_signature(choose_tagger(options.tagger, book_spans.language)),
         "counts": {

@@ -249,7 +249,7 @@ class _ApostropheScan:
         text, marks = self._text, self._marks
         first = [0] if self._openers[0] == 0 else []
         inner = {index for index in self._openers if index and is_inner(text, index, marks)}
-        opens = sorted({*first, *self._clear, *self._clear_after_word, *inner})
+        opens = sorted({*first, *inner, *filter(self._opens, self._openers)})
         if found := find_inner(text, marks, opens, opens):
             events = dict.fromkeys(self._strong, False) | dict.fromkeys(opens, True)
             self._levels = Levels(found, sorted(events.items()), self._end)

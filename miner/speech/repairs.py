@@ -266,7 +266,8 @@ def _opening_edits(text: str, fault: Fault, marks: Marks) -> Iterator[_Edit]:
     opener = marks.opener
     # said Bo,’ and I know: the mark that closes nothing opens.
     for place in _turned_openers(marks).finditer(text, start, end + 3):
-        if not tells_who_spoke(text, place.end()):
+        told = find_end_of_tag(text, start, place.start()) if start else 0
+        if not told and not tells_who_spoke(text, place.end()):
             yield _Edit(place.start(), place.end(), f" {opener}", RepairKind.TURNED, True)
     # said Bo,‘and I know
     for place in _unspaced_openers(marks).finditer(text, start, end):

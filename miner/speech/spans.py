@@ -151,6 +151,10 @@ def split_book(
                 for part, kind in zip(ranges, kinds, strict=True)
             ]
         last = kinds[-1] if not ranges[-1].closed else None
+        kinds = [
+            kind if any(map(str.isalnum, block.text[part.start : part.end])) else SpanKind.OTHER
+            for part, kind in zip(ranges, kinds, strict=True)
+        ]
         if outer is SpanKind.UTTERANCE and last:
             last = outer  # a letter inside a told story: the story continues after it
         spans.extend(_spans(block, ranges, kinds, typography))

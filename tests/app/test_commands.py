@@ -162,6 +162,26 @@ def test_profile_as_a_table_and_as_json():
     assert 0.5 < said["confidence"] < 1
 
 
+def test_profile_lists_marks_that_cannot_be_right(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<html><body><p>“Come in,” said Ann.</p><p>Who is there?” said Tom.</p>"
+        "<p>“It is I,” said Bo, rising.”</p></body></html>",
+        encoding="utf-8",
+    )
+    assert (
+        "marks that cannot be right as printed: 1 missing, 1 unclear" in run("profile", page).stdout
+    )
+    listed = run("profile", page, "--suspicious").stdout.splitlines()[-2:]
+    assert listed == [
+        "chapter 0, paragraph 1: missing: [“]Who is there?” said Tom.",
+        "chapter 0, paragraph 2: unclear: “It is I,” said Bo, rising.”[?]",
+    ]
+    said = json.loads(run("profile", page, "--suspicious", "--json").stdout)
+    assert said["repairs"] == {"missing": 1, "unclear": 1}
+    assert [place["paragraph"] for place in said["suspicious"]] == [1, 2]
+
+
 def test_profile_of_books_without_speech(tmp_path):
     shown = run("profile", DATA / "play.html")
     assert shown.exit_code == 0

@@ -502,3 +502,69 @@ def test_the_speech_of_each_convention_is_found(name):
     assert [*found.typography.names] == marks
     said = [span.text.strip() for span in found.spans if span.is_utterance]
     assert said == re.findall("⟦(.*?)⟧", scene)
+
+
+@pytest.mark.parametrize(
+    ("names", "open_tale", "middle", "last"),
+    [
+        (
+            "double-curly",
+            "“‘I was young,’ said Tom, ‘and poor.",
+            "“‘“Come in,” said my aunt, “and sit.”",
+            "“‘“I thank you,” said I.’”",
+        ),
+        (
+            "double-curly",
+            "“'I was young,' said Tom, 'and poor.",
+            "“'\"Come in,” said my aunt, “and sit.”",
+            "“'\"I thank you,” said I.'”",
+        ),
+        (
+            "double-straight",
+            "\"'I was young,' said Tom, 'and poor.",
+            '"\'"Come in," said my aunt, "and sit."',
+            '"\'"I thank you," said I.\'"',
+        ),
+        (
+            "single-curly",
+            "‘“I was young,” said Tom, “and poor.",
+            "‘“‘Come in,’ said my aunt, ‘and sit.’",
+            "‘“‘I thank you,’ said I.”’",
+        ),
+        (
+            "single-straight",
+            '\'"I was young," said Tom, "and poor.',
+            "'\"'Come in,' said my aunt, 'and don't.'",
+            "'\"'I thank you,' said I.\"'",
+        ),
+    ],
+)
+def test_a_tale_in_a_tale_is_one_speech(names, open_tale, middle, last):
+    """The marks of three levels stand at the head of each paragraph, and close together."""
+    typography = typography_from_names([names])
+    found = spans(open_tale, middle, last, "He rose.", typography=typography)
+    assert [(span.text, span.continues) for span in found if span.is_utterance] == [
+        (open_tale, False),
+        (middle, True),
+        (last, True),
+    ]
+
+
+def test_a_tale_that_lacks_its_last_mark_ends_where_the_narrator_speaks():
+    tale = ("“‘I was young.", "“‘“Come in,” said my aunt.’")
+    asked, told = (
+        spans(*tale, "“And then?” I asked.")[-2],
+        spans(*tale, "“I went in,” said he.")[-2],
+    )
+    assert (asked.text, asked.continues) == ("“And then?”", False)
+    assert (told.text, told.continues) == ("“I went in,”", True)
+
+
+def test_speech_that_others_quote_does_not_end_it():
+    text = "“‘I was by. She cried in a loud voice, “My hat!” Then all was still."
+    assert said(text, "“‘I left.’”") == [text, "“‘I left.’”"]
+    assert said("“‘Tis late, said he. “And cold.”")[-1] == "“And cold.”"
+
+
+def test_marks_without_a_word_are_no_utterance():
+    assert said("“——!” And he fell.", "“Oh!” he cried.") == ["“Oh!”"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -130,29 +132,44 @@ def view(
 @click.command(cls=Command)
 @source_argument
 @books_options
+@click.option(
+    "--suspicious",
+    is_flag=True,
+    help="List each place where a mark is wrong, missing or unclear, and what is read there.",
+)
 @json_option
-def profile(source: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
+def profile(
+    source: str, books: Path | None, mirror: str | None, suspicious: bool, as_json: bool
+) -> None:
     """Show how a book marks speech, and what parts it has.
 
     Each paragraph of the story votes for the marks that open its first speech. The option --quotes
     of the other commands overrules the result. Only the story is mined, unless --front-matter is
-    given.
+    given. Marks that cannot be right as printed are counted; with --suspicious each of these places
+    is a line, for whoever mends the text.
 
     \b
     miner profile sample
     miner profile 1342 --json
+    miner profile 1342 --suspicious
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables import tabulate_parts, tabulate_typography
+    from miner.app.tables import list_repairs, tabulate_parts, tabulate_typography
     from miner.corpus.reading import read_book
+    from miner.speech.spans import split_book
     from miner.speech.typography import infer_typography
 
     book = read_book(source, books=books, mirror=mirror)
     typography = infer_typography(book)
+    repairs = split_book(book, typography).repairs
     show_warnings(book.id, book.warnings)
     record = {"book": book.id, "language": typography.language, "marks": typography.names}
     record |= {"confidence": typography.confidence, "evidence": dict(typography.evidence)}
     record["words_by_part"] = {part.value: count for part, count in book.words_by_part.items()}
-    shown = [*tabulate_typography(book.id, typography), tabulate_parts(book)]
+    record["repairs"] = dict(sorted(Counter(repair.kind for repair in repairs).items()))
+    shown = [*tabulate_typography(book.id, typography, repairs), tabulate_parts(book)]
+    if suspicious:
+        record["suspicious"] = [asdict(repair) for repair in repairs]
+        shown += list_repairs(book, repairs)
     show_result(shown, record, as_json)
 
 
