@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,6 +31,7 @@ from miner.speech.typography import Typography, infer_language
 # Rows of tables, captions and footnotes have no spans.
 SPANNED_KINDS = (BlockKind.HEADING, BlockKind.BREAK, *SPOKEN_KINDS)
 
+_MARKS_ALONE = re.compile(r"[\s\"'“”‘’«»„‹›]*")
 # The most lines above the salutation of a letter (place and date), and the most words of each.
 _LONGEST_HEAD = 4
 _WORDS_OF_HEAD = 10
@@ -152,7 +154,7 @@ def split_book(
             ]
         last = kinds[-1] if not ranges[-1].closed else None
         kinds = [
-            kind if any(map(str.isalnum, block.text[part.start : part.end])) else SpanKind.OTHER
+            SpanKind.OTHER if _MARKS_ALONE.fullmatch(block.text, part.start, part.end) else kind
             for part, kind in zip(ranges, kinds, strict=True)
         ]
         if outer is SpanKind.UTTERANCE and last:

@@ -113,8 +113,8 @@ def test_one_reading_alone_balances(names, text, expected, repair):
         # a long sentence of the narrator is no speech
         (
             CURLY,
-            "The men who had gone down to the harbour in the morning came back and told it to their "
-            "wives at the gate.”",
+            "The men who had gone down to the harbour in the morning came back and told their "
+            "wives of it at the gate.”",
             [],
         ),
         # it may be told that somebody said something

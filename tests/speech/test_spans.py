@@ -566,5 +566,5 @@ def test_speech_that_others_quote_does_not_end_it():
     assert said("“‘Tis late, said he. “And cold.”")[-1] == "“And cold.”"
 
 
-def test_marks_without_a_word_are_no_utterance():
-    assert said("“——!” And he fell.", "“Oh!” he cried.") == ["“Oh!”"]
+def test_marks_alone_are_no_utterance():
+    assert said("“ ” And he fell.", "“——!” he cried.") == ["“——!”"]
