@@ -10,13 +10,16 @@ import re
 from collections.abc import Container, Iterator, Sequence
 
 from miner.books.chapters import is_contents_title, is_numbered, looks_like_heading
-from miner.books.page import TextBlock
+from miner.books.page import TextBlock, count_words
 
 _LINKED = 0.6  # share of links from which a text block is a row by itself
 _SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
 _LONGEST_TITLE = 25  # characters of a paragraph like "TABLE OF CONTENTS"
 _FEWEST_ROWS = 3
 _NEAR = 4  # text blocks below a heading among which its text is looked for
+# The numbers in "4. The Ferry 5. The Mill".
+_LISTED = re.compile(r"(?:^|[\s.])(?:\d{1,3}|[IVXLC]{1,7})\. (?=[A-Z“\"‘])")
+_WORDS_OF_ROW = 30  # the most words for each number in a list that is one paragraph
 _PAGE_NUMBER = re.compile(r" (?:\d+|[ivxlc]+)\W*$")
 
 
@@ -68,7 +71,9 @@ def _is_short_title(text_block: TextBlock) -> bool:
 
 
 def _is_prose(text_block: TextBlock) -> bool:
-    """Whether a text block is too long and plain for a row of a table."""
+    """Whether a text block is too long and plain for a row of a table, and no list."""
+    if len(_LISTED.findall(text_block.text)) > count_words(text_block.text) / _WORDS_OF_ROW:
+        return False
     shortest = 150 if text_block.text.endswith(_SENTENCE_ENDS) else 300
     return (
         len(text_block.text) >= shortest

@@ -228,6 +228,15 @@ def test_a_table_of_contents_without_a_title():
     assert book.blocks[4].part is Part.STORY
 
 
+def test_a_table_of_contents_that_is_one_paragraph():
+    rows = " ".join(
+        f"{n}. In which it is late, and {'they mend the net and ' * 3}go home" for n in range(1, 9)
+    )
+    found = parts_of("# THE NET", "## CONTENTS", rows, *chapters())
+    assert found[1:3] == [Part.CONTENTS] * 2
+    assert set(found[3:]) == {Part.STORY}
+
+
 def test_a_table_in_the_story_is_of_the_story():
     bill = f"</p>{table('Rope', 'Twine', 'A cork or two')}<p>"
     book = parse_book(page(*chapters(), bill, *TALE), "7")
