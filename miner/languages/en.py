@@ -159,6 +159,12 @@ _SAY = (
     "kept (?:repeating|saying|crying|asking|shouting)|"
     "(?:cry|cries|shouts?|murmurs?|exclamations?) of"
 )
+# Whom narrators cite, in the present tense: "as the proverb says".
+_AUTHORITY = (
+    r"(?:the|that|an?|our) (?:\w+ ){0,2}?(?:proverb|adage|saying|saw|maxim|poet|psalmist|preacher|"
+    "prophet|apostle|scriptures?|bible|gospel|catechism|song|ballad|hymn|philosopher|sage|moralist|"
+    "fabulist|historian|fable|epitaph)"
+)
 _SPEECH = SpeechWords(
     say=_SAY,
     speakers="he|she|they|I|we|it|you",
@@ -174,10 +180,22 @@ _SPEECH = SpeechWords(
     thinkers="he|she|they|I|we",
     aloud="aloud",
     thought_goes_on="that|of|it|he|she|they|we|I|you|the|an?|his|her|this|how|what|so|no|there",
-    write=r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
-    r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
-    "meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed",
+    write="wrote|written|writing|writes|signed|postscript|crossed out",
     write_after_subject="wrote|writes|had written",
+    inscribe=r"inscri\w+|label\w*|headed|marked|printed|telegram|telegraphed|advertise\w+|placards?|"
+    "sign-?board|stamped|engraved|chalked|lettered",
+    inscribe_after="(?:(?:was|were|is|stood) )?(?:carved|chalked|embroidered|engraved|inscribed|"
+    "lettered|painted|printed|scrawled|stamped|written) (?:above|across|at|in|on|over|upon)",
+    message_told=r"\b(?:telegram|telegraph|dispatch|despatch|cablegram|note|placard|notice|card|"
+    r"inscription|label|advertisement)\b[^.!?]{0,60}\b(?:was|were|ran|read|said)\b[^.!?]{0,30}"
+    r"\b(?:short|brief|curt|terse|laconic|simple|as follows|thus|to the point)",
+    denote="entitled|meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed",
+    cite=rf"(?:says|saith|runs|goes|sings|writes|has it|observes|remarks) {_AUTHORITY}",
+    read_aloud=r"aloud|read(?:ing)? out|read(?:ing)? (?:\w+ ){0,2}to|dictat\w+|recit\w+",
+    perform=r"s[aiu]ngs?|singing|sing|recit\w+|chant(?:s|ed|ing)|humm(?:ed|ing)|intoned|carol\w+|"
+    r"troll(?:s|ed|ing)|declaim\w+|struck up|ditty|chorus\w*|read (?:aloud|out)|repeat(?:s|ed|ing)|"
+    r"quot(?:ed|ing)",
+    cited=rf"{_AUTHORITY} (?:says|saith|runs|goes|sings|writes|has it|observes|remarks)",
     call_before_cry=("called",),
     adjunct=r"\w+ing|\w+ly|with|without|in|at|from|to|as|after|before|when|while|for|his|her|who|"
     r"half|still|not|one|an?|the|so far|rather|quite|very|and (?:\w+(?:ed|ing)|with|in|as)",

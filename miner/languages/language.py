@@ -220,9 +220,18 @@ class SpeechWords:
         thinkers: pattern of the pronouns that may stand before a verb of thinking.
         thought_goes_on: pattern of the words after "he thought" which show that it begins a
             sentence of its own ("he thought that").
-        write: pattern of the words after which a quotation is written and not said.
+        write: pattern of the words after which a quotation is of a letter or a note.
         write_after_subject: pattern of verbs of writing that follow their subject.
         write_after_comma: pattern of verbs of writing that come right after a mark and a comma.
+        inscribe: pattern of the words after which a quotation is read on a sign or in print.
+        inscribe_after: pattern of what follows such a quotation ("painted over the door").
+        message_told: pattern of the sentence before a message that stands alone ("The telegram was
+            short.").
+        denote: pattern of the words after which a quotation is a title, or what something means.
+        cite: pattern of what follows a proverb or the words of an author that the narrator cites.
+        cited: pattern of what stands before them.
+        perform: pattern of the words that tell of singing and reciting.
+        read_aloud: pattern of the words that tell of a letter that it is read aloud.
         call_before_cry: words that announce a cry without a stop ("he called “Stop!”").
         adjunct: pattern of the first words of what narration adds, after a comma, about the manner
             of speaking ("said Bo, *looking* up").
@@ -255,6 +264,14 @@ class SpeechWords:
     write: str = ""
     write_after_subject: str = ""
     write_after_comma: str = ""
+    inscribe: str = ""
+    inscribe_after: str = ""
+    message_told: str = ""
+    denote: str = ""
+    cite: str = ""
+    cited: str = ""
+    perform: str = ""
+    read_aloud: str = ""
     call_before_cry: tuple[str, ...] = ()
     adjunct: str = ""
     before_quotation: str = ""

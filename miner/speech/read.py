@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from miner.books.book import Book, parse_book
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES
+from miner.speech.set_pieces import mark_set_pieces
 from miner.speech.spans import BookSpans, split_book
 from miner.speech.typography import (
     find_foreign_language,
@@ -46,12 +47,17 @@ def parse_spans(
     typography = infer_typography(book)
     if quotes:
         typography = typography_from_names(quotes, typography.language)
-    book_spans = split_book(book, typography, thoughts=thoughts, front_matter=front_matter)
+    book_spans = mark_set_pieces(
+        split_book(book, typography, thoughts=thoughts, front_matter=front_matter)
+    )
     if classified and not thoughts:
+        from miner.speech.quotation_kinds import kind_classifier, unsay_citations
         from miner.speech.speech_classifier import classifier_of
 
         classifier = classifier_of(book_spans.language)
         book_spans = classifier.classify(book_spans) if classifier else book_spans
+        kinds = kind_classifier(book_spans.language)
+        book_spans = unsay_citations(kinds.classify(book_spans) if kinds else book_spans)
     if not any(span.is_utterance for span in book_spans.spans):
         raise InputError(_why_no_dialogue(book))
     if not quotes and _is_play(book):

@@ -17,7 +17,6 @@ from miner.languages.registry import LANGUAGES, any_of
 from miner.speech.kinds import SpanKind
 
 _SAY = any_of(lambda language: language.speech.say)
-_WRITE = any_of(lambda language: language.speech.write)
 _THINK = any_of(lambda language: language.speech.think)
 _THINK_INVERTED = any_of(lambda language: language.speech.think_inverted)
 _NOUN_OPENERS = any_of(lambda language: language.speech.noun_openers)
@@ -74,7 +73,27 @@ _INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*",
 _ONE_CLAUSE = re.compile(
     rf"(?:{any_of(lambda language: language.speech.abbreviations)}\.|[^.!?])*, ", re.DOTALL
 )
-_ENDS_WITH_WRITE = re.compile(rf"\b{_WRITE}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
+# What narration ends with before words that nobody says, and what these are.
+_UNSAID_ENDS = tuple(
+    (kind, re.compile(rf"\b{any_of(words)}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE))
+    for kind, words in (
+        (SpanKind.LETTER, lambda language: language.speech.write),
+        (SpanKind.INSCRIPTION, lambda language: language.speech.inscribe),
+        (SpanKind.OTHER, lambda language: language.speech.denote),
+    )
+)
+_INSCRIBE_FOLLOWS = re.compile(
+    rf"[, ]*{any_of(lambda language: language.speech.inscribe_after)}\b", re.IGNORECASE
+)
+_MESSAGE_TOLD = re.compile(
+    rf"{any_of(lambda language: language.speech.message_told)}[.,:\u2014-]*$", re.IGNORECASE
+)
+_CITE_FOLLOWS = re.compile(
+    rf"[, ]*{any_of(lambda language: language.speech.cite)}\b", re.IGNORECASE
+)
+_CITED = re.compile(
+    rf"\b{any_of(lambda language: language.speech.cited)}[,:\u2014-]*$", re.IGNORECASE
+)
 _WRITE_FOLLOWS = re.compile(
     rf"\W*(?:[\w.]+ ){{1,3}}{any_of(lambda language: language.speech.write_after_subject)}\b|"
     rf", {any_of(lambda language: language.speech.write_after_comma)}\b"
@@ -101,6 +120,18 @@ _LETTER_ANNOUNCED = re.compile(
     r"[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
     re.IGNORECASE,
 )
+_READS_ALOUD = re.compile(
+    rf"\b{any_of(lambda language: language.speech.read_aloud)}\b", re.IGNORECASE
+)
+_OPENING = re.compile(rf"\W*{any_of(lambda language: language.page.letter_opening)}", re.IGNORECASE)
+_CLOSING = re.compile(any_of(lambda language: language.page.letter_closing), re.IGNORECASE)
+_NESTED = re.compile("[“\"]\\s?[‘']|[‘']\\s?[“\"]")
+_LONGEST_HEAD = 3  # paragraphs of a letter down to its salutation
+_PERFORM = any_of(lambda language: language.speech.perform)
+_PERFORMS = re.compile(rf"\b{_PERFORM}\b", re.IGNORECASE)
+_PERFORMS_OR_SAYS = re.compile(rf"\b(?:{_PERFORM}|{_SAY})\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?]\W*\s")
+_ANNOUNCES = (":", ",", "\u2014", "-", "...", "…")  # ends of narration before what stands below it
 _REACH = 50  # characters before a mark in which its announcement is looked for
 _NEAR = 200  # characters beside a mark in which writing is announced
 _LONGEST_SALUTATION = 60  # characters
@@ -113,6 +144,45 @@ _ASIDE = re.compile(
     rf"\s*\({any_of(lambda language: language.speech.aside)}[^()]{{0,90}}\)"
     r"(?:[,.;:]|[\u2014\u2013]|--)?\s*"
 )
+
+
+def tells_of_performance(above: str, below: str) -> bool:
+    """Whether the narration above or below a poem tells that somebody says or sings it.
+
+    >>> tells_of_performance("The mate stood up and sang:", "He sat down.")
+    True
+    >>> tells_of_performance("The stone had these lines:", "He read them.")
+    False
+    """
+    announced = above.rstrip()
+    clause = _SENTENCE_END.split(announced[-_NEAR:])[-1]
+    return tells_who_spoke(below) or bool(
+        _PERFORMS.search(below[:_REACH])
+        or (announced.endswith(_ANNOUNCES) and _PERFORMS_OR_SAYS.search(clause))
+    )
+
+
+def tells_of_reading_aloud(above: str) -> bool:
+    """Whether the narration above a letter tells that somebody reads it aloud."""
+    return _READS_ALOUD.search(above[-_NEAR:]) is not None
+
+
+def is_cited(before: str, after: str) -> bool:
+    """Whether the narration beside a quotation tells that it is a proverb or an author's words."""
+    return bool(_CITE_FOLLOWS.match(after, 0, _NEAR) or _CITED.search(before[-_NEAR:].rstrip()))
+
+
+def is_whole_letter(paragraphs: Sequence[str]) -> bool:
+    """Whether quoted paragraphs are a letter by its salutation and its length or its closing.
+
+    A mark inside its first mark is no such letter, but one that somebody quotes.
+    """
+    opens = any(
+        _SALUTATION.match(text) or _TITLE_ALONE.match(text) or _OPENING.match(text)
+        for text in paragraphs[:_LONGEST_HEAD]
+    )
+    is_long = len(paragraphs) > 1 or _CLOSING.search(paragraphs[-1][-_NEAR:]) is not None
+    return opens and is_long and not _NESTED.match(paragraphs[0])
 
 
 def find_asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -207,10 +277,9 @@ def classify_ranges(
     `runs_on` is the kind of what the first of them continues, or None. With `thoughts`, thoughts
     are speech.
     """
-    if block.kind is BlockKind.LETTER:
-        return [SpanKind.LETTER] * len(ranges)
     if block.kind is BlockKind.VERSE and runs_on is not SpanKind.UTTERANCE:
-        return [SpanKind.VERSE] * len(ranges)
+        # The last lines of a letter stand one below the other, as verse does.
+        return [runs_on if runs_on is SpanKind.LETTER else SpanKind.VERSE] * len(ranges)
     kinds: list[SpanKind] = []
     position = 0
     text = block.text
@@ -218,7 +287,9 @@ def classify_ranges(
         following = ranges[number + 1][0] if number + 1 < len(ranges) else len(text)
         before, after = text[position:start], text[end:following]
         last = text[max(0, position - _NEAR) : position]
-        if not number and runs_on is not None:
+        if block.kind is BlockKind.LETTER and fills_block(text, start, end):
+            kind = SpanKind.LETTER  # marks around less of a letter are for the speech that it tells
+        elif not number and runs_on is not None:
             kind = runs_on
         elif (
             kinds
@@ -245,6 +316,7 @@ def _goes_on(before: str) -> bool:
         tells_who_spoke(before)
         or _WRITE_FOLLOWS.match(before, 0, _NEAR)
         or _THINK_FOLLOWS.match(before)
+        or _CITE_FOLLOWS.match(before, 0, _NEAR)
     )
 
 
@@ -292,30 +364,39 @@ def fills_block(text: str, start: int, end: int) -> bool:
 
 def _kind_of(before: str, quoted: str, after: str, thoughts: bool) -> SpanKind:
     """Returns the kind of quoted text that continues nothing."""
-    before = before[-_REACH:].rstrip()
+    is_last = not after.strip()
     if _ends_apart(quoted, after):
         after = ""
-    if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
+    told = before[-_NEAR:].rstrip()
+    before = told[-_REACH:]
+    if not quoted or is_cited(told, after):
         return SpanKind.OTHER
+    if _WRITE_FOLLOWS.match(after, 0, _NEAR):
+        return SpanKind.LETTER
+    if _INSCRIBE_FOLLOWS.match(after, 0, _NEAR):
+        return SpanKind.INSCRIPTION
     if (
         _THINK_FOLLOWS.match(after)
         or _ends_with(before, _THINK_WORDS)
         or _ENDS_WITH_THINK.search(before)
     ):
         return SpanKind.UTTERANCE if thoughts else SpanKind.THOUGHT
+    if not before:
+        return SpanKind.UTTERANCE
+    if any(hint in before for hint in _UNSAID_HINTS) and _ENDS_UNSAID.search(before):
+        return SpanKind.OTHER
+    if _ends_with(before, _SAY_WORDS):
+        return SpanKind.UTTERANCE
+    for kind, ends in _UNSAID_ENDS:
+        if ends.search(before):
+            return kind
+    if is_last and _MESSAGE_TOLD.search(told):
+        return SpanKind.INSCRIPTION
     return SpanKind.UTTERANCE if _is_speech(before, quoted, after) else SpanKind.OTHER
 
 
 def _is_speech(before: str, quoted: str, after: str) -> bool:
-    """Whether quoted text that nobody thinks is speech."""
-    if not before:
-        return True
-    if any(hint in before for hint in _UNSAID_HINTS) and _ENDS_UNSAID.search(before):
-        return False
-    if _ends_with(before, _SAY_WORDS):
-        return True
-    if _ENDS_WITH_WRITE.search(before):
-        return False
+    """Whether quoted text after narration is speech, which no word beside it tells."""
     ends_as_speech = quoted[-1] in _STOPS
     n_words = len(quoted.split())
     if before[-1].isalnum():

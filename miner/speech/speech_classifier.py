@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from zlib import crc32
 
 import numpy as np
@@ -33,6 +34,12 @@ from numpy.typing import NDArray
 from miner.errors import InputError
 from miner.files import printable
 from miner.speech.kinds import SpanKind
+from miner.speech.set_pieces import (
+    find_pieces,
+    is_sure,
+    lay_out,
+    narration_beside,
+)
 from miner.speech.spans import BookSpans, Span
 from miner.speech.weight_file import find_weights, read_weights
 from miner.speech.wording import strip_marks
@@ -106,13 +113,6 @@ def features_of_span(spans: Sequence[Span], position: int) -> dict[str, float]:
     features[f"rule: {span.is_utterance}"] = _ONCE
     features[f"continues: {span.continues}"] = _ONCE
     return features
-
-
-def narration_beside(spans: Sequence[Span], position: int, span: Span) -> str:
-    """Returns the text of a neighbour in the same paragraph, or ""."""
-    if 0 <= position < len(spans) and spans[position].paragraph == span.paragraph:
-        return spans[position].text
-    return ""
 
 
 def _count_speech(spans: Sequence[Span], position: int) -> int:
@@ -217,22 +217,28 @@ class SpeechClassifier:
         return _probability(self, *read_features(spans, position))
 
     def classify(self, book_spans: BookSpans) -> BookSpans:
-        """Returns the book with each span in quotation marks classified."""
-        spans = book_spans.spans
-        found = [
-            self._classify(spans, position) if is_classified(span) else span
-            for position, span in enumerate(spans)
-        ]
-        return replace(book_spans, spans=tuple(found))
+        """Returns the book with each span in quotation marks classified.
 
-    def _classify(self, spans: Sequence[Span], position: int) -> Span:
-        span = spans[position]
-        unsaid = self.probability(spans, position)
-        if span.is_utterance and unsaid > self.overrules:
-            return replace(span, kind=SpanKind.OTHER)
-        if span.quoted and 1 - unsaid > self.overrules:
-            return replace(span, kind=SpanKind.UTTERANCE)
-        return span
+        A set piece is classified as a whole: it is no speech, or one that continues. So is speech
+        that runs on in the next paragraphs, by its beginning.
+        """
+        layout = lay_out(book_spans)
+        spans = list(book_spans.spans)
+        for piece in find_pieces(layout):
+            first = spans[piece[0]]
+            judged = [position for position in piece if is_classified(spans[position])]
+            if not judged or is_sure(layout, piece):
+                continue
+            unsaid = fmean(self.probability(layout.spans, position) for position in judged)
+            if first.is_utterance and unsaid > self.overrules:
+                for position in piece:
+                    spans[position] = replace(spans[position], kind=SpanKind.OTHER, continues=False)
+            elif first.quoted and 1 - unsaid > self.overrules:
+                for position in piece:
+                    spans[position] = replace(
+                        spans[position], kind=SpanKind.UTTERANCE, continues=position > piece[0]
+                    )
+        return replace(book_spans, spans=tuple(spans))
 
 
 def is_classified(span: Span) -> bool:

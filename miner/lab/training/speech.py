@@ -27,6 +27,7 @@ from miner.lab.learning.fields import Option
 from miner.lab.learning.prepared import Record
 from miner.lab.learning.run_folder import Arrays
 from miner.speech.kinds import SpanKind
+from miner.speech.set_pieces import find_pieces, is_sure, lay_out
 from miner.speech.spans import Span
 from miner.speech.speech_classifier import (
     N_FEATURES,
@@ -109,11 +110,14 @@ def read_speech_examples(
 def _read_spans(edition: Edition) -> Iterator[_Example]:
     """Yields the annotated spans in quotation marks of a book."""
     said = dict(_answers(edition))
-    spans = edition.book_spans.spans
-    for position, span in enumerate(spans):
-        answer = said.get((span.paragraph, span.start, span.end))
-        if is_classified(span) and answer is not None:
-            yield _Example(*read_features(spans, position), not answer)
+    layout = lay_out(edition.book_spans)
+    for piece in find_pieces(layout):
+        if is_sure(layout, piece):
+            continue
+        for span, position in ((layout.spans[position], position) for position in piece):
+            answer = said.get((span.paragraph, span.start, span.end))
+            if is_classified(span) and answer is not None:
+                yield _Example(*read_features(layout.spans, position), not answer)
 
 
 def _read_passages(edition: Edition) -> Iterator[_Example]:
