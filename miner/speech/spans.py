@@ -142,7 +142,8 @@ def split_book(
             spans.extend(_spans(block, (), (), typography))
             continue
         outer = last if ranges[0].continues else None
-        runs_on = SpanKind.LETTER if position in letters else outer
+        is_letter = position in letters and block.kind is not BlockKind.VERSE
+        runs_on = SpanKind.LETTER if is_letter else outer
         kinds = classify_ranges(block, [part[:2] for part in ranges], runs_on, thoughts)
         if block.index in scripts:
             kinds = [SpanKind.UTTERANCE] * len(ranges)

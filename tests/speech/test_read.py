@@ -24,7 +24,7 @@ def test_the_spans_of_a_file_know_their_book_and_typography():
     found = parse_spans(SAMPLE.read_bytes(), "sample")
     assert found.book.id == "sample" and found.typography is not None
     assert [mark.name for mark in found.typography.marks] == ["double-curly"]
-    assert sum(span.is_utterance for span in found.spans) == 181
+    assert sum(span.is_utterance for span in found.spans) == 182
 
 
 def test_marks_may_be_given_instead_of_inferred():

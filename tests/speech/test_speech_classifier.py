@@ -99,11 +99,12 @@ def test_speech_that_a_dash_opens_is_left_alone():
     assert NEVER_SPEECH.classify(book) == book
 
 
-def test_speech_that_continues_from_the_paragraph_before_is_left_alone():
+def test_speech_that_continues_is_judged_by_its_beginning():
     texts = ["“The boat is gone,” said Mara.", "“It left at nine.", "“Nobody saw it go.”"]
     book = parse_spans(page(*texts), "7", classified=False)
     assert [span.text for span in book.spans if span.continues] == ["“Nobody saw it go.”"]
-    assert utterances(NEVER_SPEECH.classify(book)) == ["“Nobody saw it go.”"]
+    assert utterances(NEVER_SPEECH.classify(book)) == []
+    assert quoted(classifier_with(left=9.0).classify(book)) == []  # it is no word of the first
 
 
 @pytest.fixture

@@ -211,12 +211,13 @@ def build_layer_payload(chapter: NumberedChapter) -> dict[str, Any]:
     """Builds the values for a layer in one chapter.
 
     They are `utterances` in columns; `quoted`, the places of text in quotation marks that is not an
-    utterance; `conversations`; and `counts`.
+    utterance, and `kinds`, what it is; `conversations`; and `counts`.
     """
-    quoted = (item.span for item in chapter.spans if item.span.quoted)
+    quoted = [item.span for item in chapter.spans if item.span.quoted]
     return {
         "utterances": _columns(chapter.utterances),
         "quoted": [place_of(span) for span in quoted],
+        "kinds": [span.kind for span in quoted],
         "conversations": [_conversation_payload(item) for item in chapter.conversations],
         "counts": asdict(chapter.counts),
     }

@@ -54,7 +54,10 @@ function decodeChapter(data, casts = []) {
       utterances,
       byKey: new Map(utterances.map((item) => [item.key, item])),
       byParagraph: grouped(utterances, (item) => item.paragraph),
-      quotedIn: grouped(layer.quoted, ([paragraph]) => paragraph),
+      quotedIn: grouped(
+        layer.quoted.map((place, index) => ({ place, kind: layer.kinds[index] })),
+        ({ place }) => place[0],
+      ),
     };
   });
   const blocks = rowsOf(data.blocks);
@@ -246,7 +249,13 @@ function piecesOf(block, { shown }, missed) {
   const beside = missed.filter(free).map((item) => ({ ...item, is: "missed" }));
   const taken = [...said, ...beside];
   const quoted = (shown.quotedIn.get(block.index) ?? [])
-    .map((place) => ({ start: place[1], end: place[2], key: keyOf(place), is: "quoted" }))
+    .map(({ place, kind }) => ({
+      start: place[1],
+      end: place[2],
+      key: keyOf(place),
+      is: "quoted",
+      kind,
+    }))
     .filter((item) => !taken.some((other) => item.start < other.end && other.start < item.end));
   return [...taken, ...quoted].sort((a, b) => a.start - b.start);
 }
@@ -254,7 +263,7 @@ function piecesOf(block, { shown }, missed) {
 function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   const text = block.text.slice(piece.start, piece.end);
   if (piece.is === "quoted") {
-    return [make("span", { class: "quoted", data: { key: piece.key } }, text)];
+    return [make("span", { class: "quoted", data: { key: piece.key, kind: piece.kind } }, text)];
   }
   const differs = differing.get(piece.key);
   const span = make("span", {

@@ -39,7 +39,7 @@ const SIGNS = [
   [".who", (sign) => titleOfName(sign)],
   [".utterance", meaningOfUtterance],
   [".missed", () => `Speech in ${names[view.other]}, narration in ${names[view.layer]}`],
-  ["#chapter .quoted", () => "In quotation marks, but not tagged as speech"],
+  ["#chapter .quoted", meaningOfQuotation],
   [
     "#left, #least, label",
     () =>
@@ -91,6 +91,11 @@ function meaningOfUtterance(sign) {
   if (is("unlit")) return `${said} (dimmed: other speakers are chosen)`;
   if (is("by")) return is("odd") ? said : `${said} (dotted line: an even turn)`;
   return `${said} (${is("odd") ? "blue: an odd turn" : "orange, dotted line: an even turn"})`;
+}
+
+function meaningOfQuotation({ dataset: { kind } }) {
+  const what = kind && kind !== "other" ? `: ${kind}` : "";
+  return `In quotation marks, but not tagged as speech${what}`;
 }
 
 function headingOf(cell) {
