@@ -48,11 +48,8 @@ from miner.lab.app.plots import evaluation as plots
 from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.lab.learning.run_folder import RunFolder, partial_folder, run_folder
-<<<<<<< HEAD
 from miner.lab.training import pauses as pause_training
-=======
 from miner.lab.training import quotation_kinds as kind_training
->>>>>>> 93b4a95 (Every quotation that nobody says has its kind: mottoes, verse, whole letters and citations by the page and the words beside them, the rest by a classifier)
 from miner.lab.training import segmentation
 from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
@@ -163,19 +160,20 @@ def speech(**choices: Any) -> None:
 
 @main.command()
 @config_options(NetworkRun)
-<<<<<<< HEAD
 @config_options(pause_training.PauseTraining)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def pauses(**choices: Any) -> None:
     """Train where speakers pause, and write the weights with a record beside."""
     train_with(pause_training.PauseTraining, pause_training.PauseTrainer, choices)
-=======
+
+
+@main.command()
+@config_options(NetworkRun)
 @config_options(kind_training.KindTraining)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def kinds(**choices: Any) -> None:
     """Train the classifier of quotations that are no speech, and write its weights and record."""
     train_with(kind_training.KindTraining, kind_training.KindTrainer, choices)
->>>>>>> 93b4a95 (Every quotation that nobody says has its kind: mottoes, verse, whole letters and citations by the page and the words beside them, the rest by a classifier)
 
 
 @main.command()
