@@ -6,10 +6,10 @@ annotations tell only what is no speech. Where the rules name the kind of that, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,7 +185,7 @@ class KindTrainer:
     options: KindTraining
     kind: ClassVar = KIND
     form: ClassVar = KindExamples
-    features: ClassVar[tuple[str, ...]] = ()
+    features: ClassVar[Sequence[str]] = ()
 
     @property
     def choices(self) -> Record:
@@ -203,7 +203,7 @@ class KindTrainer:
         """Returns the examples of a split of the annotations, and those with a label."""
         return read_kind_examples(gold, split, read, without, leave_out)
 
-    def describe(self, examples: KindExamples) -> Mapping[str, Any]:
+    def describe(self, examples: KindExamples) -> Record:
         """Returns the books of the examples, and how many they are."""
         return {
             "books": list(dict.fromkeys(examples.books)),
