@@ -24,7 +24,9 @@ POEM = "<p class='poem'>“The heron stood upon one leg,<br/>And so he stands to
 
 def kinds(body, language="en", talk=TALK, **options):
     """The kind of each quotation of a page before its talk, by its first words."""
-    page = f"<html lang='{language}'><body>{body}{HEAD}{talk}</body></html>"
+    start = "" if body.startswith(HEAD) else f"{HEAD}<p>The boat lay at the steps.</p>"
+    end = "<h2>CHAPTER II</h2>"
+    page = f"<html lang='{language}'><body>{start}{body}{end}{talk}</body></html>"
     spans = parse_spans(page.encode(), "7", **options).spans
     quoted = [span for span in spans if span.in_marks][: -talk.count("“") or None]
     return [str(span.kind) for span in quoted]
@@ -66,7 +68,7 @@ def test_talk_below_a_heading_is_no_motto(opening):
 @pytest.mark.parametrize(
     "poem",
     [
-        "<p class='poem'>“Come in,” the heron told the wren,<br/>“Come in and sit by me.”</p>",
+        "<p class='poem'>“Come in,” the heron told the wren,<br/>“And sit by me and sing.”<br/>So he sat.</p>",
         "<blockquote><p>“Come in,” the heron told the wren,<br/>“Come in and sit by me.”<br/>So"
         " he went in.</p></blockquote>",
         POEM,
