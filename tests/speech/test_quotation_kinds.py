@@ -68,7 +68,8 @@ def test_talk_below_a_heading_is_no_motto(opening):
 @pytest.mark.parametrize(
     "poem",
     [
-        "<p class='poem'>“Come in,” the heron told the wren,<br/>“And sit by me and sing.”<br/>So he sat.</p>",
+        "<p class='poem'>“Come in,” the heron told the wren,<br/>“And sit by me and sing.”<br/>So"
+        " he sat.</p>",
         "<blockquote><p>“Come in,” the heron told the wren,<br/>“Come in and sit by me.”<br/>So"
         " he went in.</p></blockquote>",
         POEM,
