@@ -198,7 +198,7 @@ _SPEECH = SpeechWords(
     cited=rf"{_AUTHORITY} (?:says|saith|runs|goes|sings|writes|has it|observes|remarks)",
     call_before_cry=("called",),
     adjunct=r"\w+ing|\w+ly|with|without|in|at|from|to|as|after|before|when|while|for|his|her|who|"
-    r"half|still|not|one|an?|the|so far|rather|quite|very|and (?:\w+(?:ed|ing)|with|in|as)",
+    r"half|still|not|one|an?|the|though|so far|rather|quite|very|and (?:\w+(?:ed|ing)|with|in|as)",
     before_quotation="an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|"
     "each|such|another|called|as|word|phrase|term",
     abbreviations="Mrs?|Dr|St",

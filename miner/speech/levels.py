@@ -48,7 +48,8 @@ def find_inner(
 ) -> frozenset[int]:
     """The opening marks, of those that may be nested, that are in speech of the same kind."""
     inner = [place for place in nested if place and is_inner(text, place, marks)]
-    if len(openers) > 1 and not openers[0] and openers[1] in nested:
+    is_word = marks.is_apostrophe and len(openers) > 1 and is_elision(text, openers[1] + 1)
+    if len(openers) > 1 and not openers[0] and openers[1] in nested and not is_word:
         events = [
             match.lastgroup
             for match in _second_level(marks).finditer(text, 1, openers[1])

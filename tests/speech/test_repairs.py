@@ -85,6 +85,12 @@ def repairs(names, *texts):
             ["“May I go? “", "“I must.”"],
             ("turned", 10, " “", "” "),
         ),
+        (
+            SINGLE_STRAIGHT,
+            "'I stay,' said I, though it was late,' unless you come.'",
+            ["'I stay,'", "' unless you come.'"],
+            ("turned", 37, "' ", " '"),
+        ),
         # no space stands before it, or no stop
         (
             SINGLE_STRAIGHT,

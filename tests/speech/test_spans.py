@@ -564,6 +564,8 @@ def test_speech_that_others_quote_does_not_end_it():
     text = "“‘I was by. She cried in a loud voice, “My hat!” Then all was still."
     assert said(text, "“‘I left.’”") == [text, "“‘I left.’”"]
     assert said("“‘Tis late, said he. “And cold.”")[-1] == "“And cold.”"
+    single = typography_from_names(["single-curly"])
+    assert said("‘Say “catch ‘em,” Bo,’ said he. ‘Now!’", typography=single)[-1] == "‘Now!’"
 
 
 def test_marks_alone_are_no_utterance():
