@@ -143,7 +143,7 @@ class _PlainScan:
             if event != "close"
         ]
         self._levels: Levels | None = None
-        if "open" in self._events[1:] or None in self._events[1:]:
+        if any(last == "open" and event != "close" for last, event in pairwise(self._events)):
             self._read_levels()
         if marks.has_direction:
             self._read_nesting()

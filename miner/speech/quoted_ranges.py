@@ -72,7 +72,8 @@ def find_ranges(
                     reading, faults, main, lambda text, read=read: read(text).faults(text, False)
                 )
                 parts = read(reading.text)
-            repairs += reading.repairs(block.chapter, block.index, faults)
+            if faults or reading.edits:
+                repairs += reading.repairs(block.chapter, block.index, faults)
         running = parts.left_open
         ranges = parts.ranges
         if main and ranges and ranges[0].continues and ranges[0].closed:
@@ -115,9 +116,10 @@ class _Parts(NamedTuple):
         """Returns where the marks do not balance; speech may be left open that goes on."""
         if self.scan is None:
             return ()
-        ranges = [part[:3] for part in self.ranges]
-        if len(self.scan.closers()) <= len(ranges) and all(closed for *_, closed in ranges):
+        closed = all(part.closed for part in self.ranges)
+        if closed and len(self.scan.closers()) <= len(self.ranges):
             return ()
+        ranges = [part[:3] for part in self.ranges]
         return find_faults(self.scan, ranges, len(text), goes_on)
 
 
