@@ -10,43 +10,27 @@ block is of the story, because a lost page of it is worse than a critic among th
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from miner.books.chapters import is_contents_title, is_numbered
+from miner.books.sections import (
+    ATTRIBUTED,
+    NUMERAL,
+    SHORTEST_PROSE,
+    SHORTEST_TEXT,
+    SPEECH,
+    WRITERS,
+    BookText,
+    Part,
+    PlacedText,
+    Section,
+    find_sections,
+    folded,
+)
 from miner.languages.language import PartWords
 from miner.languages.registry import any_of
-
-
-class Part(StrEnum):
-    """A part of a book."""
-
-    FRONT = "front"  # title page, dedication, motto of the book, what the publisher says of it
-    CONTENTS = "contents"  # tables of contents
-    ILLUSTRATIONS = "illustrations"  # lists of pictures, and captions
-    PREFACE = "preface"  # prefaces, introductions and afterwords, by the author or about him
-    STORY = "story"  # what is told; in a book that tells no story, its text
-    NOTES = "notes"  # footnotes, notes, appendices, glossaries, errata
-    INDEX = "index"
-    ADVERTISEMENTS = (
-        "advertisements"  # other books, and what printers and publishers say at the end
-    )
-
-
-class PlacedText(NamedTuple):
-    """A text block as this stage sees it."""
-
-    text: str
-    n_words: int
-    is_heading: bool
-    is_prose: bool  # a paragraph or a letter; not verse
-    part: Part | None  # of captions, footnotes and rows of tables, which are no story anywhere
 
 
 def _beginning(field: Callable[[PartWords], str]) -> re.Pattern[str]:
@@ -63,7 +47,6 @@ _TITLES = {
     Part.ADVERTISEMENTS: _beginning(lambda words: words.advertisements),
     Part.FRONT: _beginning(lambda words: words.front),
 }
-_WRITERS = re.compile(rf"\b{any_of(lambda language: language.parts.writers)}", re.IGNORECASE)
 _CHAPTER = re.compile(
     rf"\W*{any_of(lambda language: language.headings.chapter)}\b|"
     rf".*\b{any_of(lambda language: language.headings.chapter_after_number)}\W*$",
@@ -79,38 +62,12 @@ _IMPRINT = re.compile(
 _PRICE = re.compile(
     r"[$£ƒ€¢] ?\d|\d\$\d|\b\d+s\. ?(?:\d+d\b|net\b)|\b\d+/\d+ net\b|\b(?:f|K|Fr|L)\.? \d+[.,]\d\d\b"
 )
-_NUMERAL = re.compile(r"\W*(?:[IVXLC]+|\d{1,3})\W*")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
 _NO_LETTER = re.compile(r"[\W\d_]+")
-_DATE_AT_END = re.compile(r"(?:[.!?] |\n)[^.!?]{0,40}\b1[5-9]\d\d\W*$")
-_YEAR = re.compile(r"\b1[5-9]\d\d\b")
-_INITIALS = re.compile(r"\W*(?:(?:[A-Z]\.|de|von|van) ?){2,6}\W*", re.IGNORECASE)
-_ABBREVIATED = any_of(lambda language: language.abbreviations)
-_SPEECH = re.compile(r"[\"'“‘«„»—–]|--")
-# A motto: "God created great whales. —Genesis."
-_ATTRIBUTED = re.compile(r"[—–-] ?[\"“‘]?(?:[A-Z]\. ?)*[A-Z][^.!?]{1,80}[.”\"’]*$")
-_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z\u00df-\u00ff]{2,}")
-
-_SHORTEST_TEXT = 40  # words of prose; less under headings is a title page
-_SHORTEST_PROSE = 20  # words of a paragraph; shorter ones stand on title pages, too
 _LONGEST_DEDICATION = 600  # words
 _LONGEST_BLURB = 120  # words above the first heading
 _LONGEST_FRONT = 250  # words of a dedication and the like above the first of numbered chapters
 _LONGEST_PREFACE = 12_000  # words; longer is a frame of the story
 _LONGEST_SIGNED = 3000  # words of a preface that only its signature shows
-_LONGEST_SIGNATURE = 80  # characters
-_SIGNING_BLOCKS = 10  # at the end of a preface, among which its signature is
-_WORDS_OF_SIGNATURE = 4  # of a name; "Allan Quatermain"
-_FEWEST_OF_PERSON = 5  # times that the book has the name of one of its people
-_FEWEST_TOLD, _TOLD_SHARE = 3, 0.15  # paragraphs that begin as speech does where people talk
-_LEADING = 12  # names that the story has most often
-_WORDS_OF_LEADING = 60  # a text is of the story if it has one of them in so many words
-_WORDS_OF_HERO = 350  # and if it has one name of the story in so many words
-_FEWEST_OF_HERO = 4
-_NAMES_SHARE = 0.12  # of words with a capital, from which they are no names: each noun has one
-_WORDS_OF_AUTHOR = 300  # an essay names its author once in so many words
-_FEWEST_OF_AUTHOR = 3
-_TIMES_AS_OFTEN = 3  # as in the whole book
 _LONGEST_IMPRINT = 60  # words
 _LONGEST_ADVERTISEMENT = 500  # words below one heading
 _IMPRINT_SHARE = 0.08  # of blocks, from which a section is an advertisement
@@ -126,8 +83,8 @@ def find_parts(blocks: Sequence[PlacedText], author: str) -> list[Part]:
         blocks: all blocks of the book, in order.
         author: the author's name, or "".
     """
-    book = _Book(blocks, author)
-    sections = list(_sections(blocks))
+    book = BookText(blocks, author)
+    sections = list(find_sections(blocks))
     chapters = _chapters(sections, book)
     parts = [Part.STORY] * len(blocks)
     story = first = sections[chapters[0]].start if chapters else len(blocks)
@@ -162,187 +119,6 @@ def find_parts(blocks: Sequence[PlacedText], author: str) -> list[Part]:
     return parts
 
 
-@dataclass(frozen=True)
-class _Section:
-    """Headings with nothing between them, and what stands below them.
-
-    Attributes:
-        start: the position of the first heading.
-        headings: the texts of the headings.
-        body: the blocks below them, without captions, footnotes and rows of tables.
-        end: the position after the last block.
-    """
-
-    start: int
-    headings: tuple[str, ...]
-    body: tuple[PlacedText, ...]
-    end: int
-
-    @cached_property
-    def n_words(self) -> int:
-        """The number of words below the headings."""
-        return sum(block.n_words for block in self.body)
-
-    @cached_property
-    def n_prose(self) -> int:
-        """The number of words in paragraphs of some length."""
-        return sum(
-            block.n_words
-            for block in self.body
-            if block.is_prose and block.n_words >= _SHORTEST_PROSE
-        )
-
-    @cached_property
-    def is_told(self) -> bool:
-        """Whether people talk in it."""
-        n_speech = sum(
-            bool(_SPEECH.match(block.text)) and not _ATTRIBUTED.search(block.text)
-            for block in self.body
-        )
-        return n_speech >= max(_FEWEST_TOLD, _TOLD_SHARE * len(self.body))
-
-    @cached_property
-    def text(self) -> str:
-        """The text below the headings."""
-        return "\n".join(block.text for block in self.body)
-
-    @cached_property
-    def is_numeral(self) -> bool:
-        """Whether its headings are bare numbers."""
-        return bool(self.headings) and all(map(_NUMERAL.fullmatch, self.headings))
-
-    @cached_property
-    def is_dated(self) -> bool:
-        """Whether it ends with a year, as a preface does."""
-        last = self.body[-1].text if self.body else ""
-        return bool(_DATE_AT_END.search(last)) or any(map(_YEAR.search, self.signatures))
-
-    @cached_property
-    def signatures(self) -> tuple[str, ...]:
-        """The short lines at its end, among which a signature is."""
-        lines = (block.text.rsplit("\n", 1)[-1] for block in self.body[1:][-_SIGNING_BLOCKS:])
-        return tuple(line for line in lines if len(line) <= _LONGEST_SIGNATURE)
-
-
-def _sections(blocks: Sequence[PlacedText]) -> Iterator[_Section]:
-    """The sections of a book. A table without a numbered heading ends one."""
-    start, headings, body = 0, list[str](), list[PlacedText]()
-    for position, block in enumerate(blocks):
-        below = position > start + len(headings)
-        is_below_table = (
-            block.part is None and position and blocks[position - 1].part is Part.CONTENTS
-        )
-        if below and (
-            block.is_heading
-            or (is_below_table and not body and not any(map(is_numbered, headings)))
-        ):
-            yield _Section(start, tuple(headings), tuple(body), position)
-            start, headings, body = position, [], []
-        if block.is_heading:
-            headings.append(block.text)
-        elif block.part is None:
-            body.append(block)
-    if start < len(blocks):
-        yield _Section(start, tuple(headings), tuple(body), len(blocks))
-
-
-class _Book:
-    """What is known of the whole book; found when a preface asks for it."""
-
-    def __init__(self, blocks: Sequence[PlacedText], author: str) -> None:
-        self._blocks = blocks
-        words = re.findall(r"[^\W\d_]{3,}", author.partition("(")[0])
-        self.author = [_folded(word) for word in words]
-
-    @cached_property
-    def text(self) -> str:
-        """The text of all blocks."""
-        return "\n".join(block.text for block in self._blocks)
-
-    @cached_property
-    def leading(self) -> re.Pattern[str] | None:
-        """The pattern of the names that the book has most often, or None if they cannot be told."""
-        names = Counter(_NAME.findall(self.text))
-        if names.total() > _NAMES_SHARE * sum(block.n_words for block in self._blocks):
-            return None
-        found = [name for name, _ in names.most_common(_LEADING) if name.lower() not in self.author]
-        return re.compile(rf"\b(?:{'|'.join(found)})\b", re.IGNORECASE) if found else None
-
-    def is_about_author(self, section: _Section) -> bool:
-        """Whether a section names the author often, and more often than the book does."""
-        if not self.author or section.n_words < _SHORTEST_TEXT:
-            return False
-        text, surname = _folded(section.text), rf"\b{self.author[-1]}\b"
-        n_found = len(re.findall(surname, text))
-        if n_found < max(_FEWEST_OF_AUTHOR, section.n_words / _WORDS_OF_AUTHOR):
-            return False
-        if not self.names_author(text):
-            return False
-        share = len(re.findall(surname, _folded(self.text))) / len(self.text)
-        return n_found / len(text) >= _TIMES_AS_OFTEN * share
-
-    def names_author(self, text: str) -> bool:
-        """Whether a folded text has the author's surname after another name or a title."""
-        if not self.author:
-            return False
-        before = "|".join((*self.author[:-1], _ABBREVIATED.lower(), "miss"))
-        return bool(re.search(rf"\b(?:{before})\.? {self.author[-1]}\b", text))
-
-    def is_signed_by_author(self, section: _Section) -> bool:
-        """Whether the author's name or initials are the signature of a section."""
-        return any(
-            _INITIALS.fullmatch(line)
-            or (_is_name(line) and _WRITERS.search(line))
-            or (_is_name(line) and self.author and self.author[-1] in _folded(line))
-            for line in section.signatures
-        )
-
-    def signers(self, section: _Section) -> list[str]:
-        """The last words of the names that may be the signature of a section; not the author's."""
-        found = []
-        for line in section.signatures:
-            words = re.findall(r"[^\W\d_]{3,}", line)
-            if words and _is_name(line) and not _YEAR.search(line):
-                if _folded(words[-1]) not in self.author:
-                    found.append(words[-1])
-        return found
-
-    def is_of_story(self, name: str) -> bool:
-        """Whether the book often has a name, and not as a common word."""
-        found = re.findall(rf"\b{name}\b", self.text, re.IGNORECASE)
-        n_small = sum(word.islower() for word in found)
-        return len(found) >= _FEWEST_OF_PERSON and n_small < len(found) / 2
-
-    def is_about_people(self, section: _Section) -> bool:
-        """Whether a section has the names that the story has most often again and again."""
-        if self.leading is None:
-            return True
-        n_found = len(self.leading.findall(section.text))
-        if n_found >= max(2, section.n_words / _WORDS_OF_LEADING):
-            return True
-        least = max(_FEWEST_OF_HERO, section.n_words / _WORDS_OF_HERO)
-        return any(
-            count >= least
-            and _folded(name) not in self.author
-            and len(re.findall(rf"\b{name}\b", self.text)) >= count + _FEWEST_OF_PERSON
-            for name, count in Counter(_NAME.findall(section.text)).items()
-        )
-
-
-def _folded(text: str) -> str:
-    """A text in small letters without accents."""
-    if text.isascii():
-        return text.lower()
-    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))
-
-
-def _is_name(line: str) -> bool:
-    """Whether a line may be a name: some words, nearly all with a capital."""
-    words = re.findall(r"[^\W\d_]+", line)
-    n_small = sum(word[0].islower() for word in words)
-    return 0 < len(words) <= _WORDS_OF_SIGNATURE and n_small <= len(words) / 3
-
-
 def _part_named(heading: str) -> Part | None:
     """The part whose title a heading is, or None."""
     if len(heading) > _LONGEST_TITLE:
@@ -350,20 +126,20 @@ def _part_named(heading: str) -> Part | None:
     return next((part for part, pattern in _TITLES.items() if pattern.match(heading)), None)
 
 
-def _title(section: _Section) -> Part | None:
+def _title(section: Section) -> Part | None:
     """The part that the last title among its headings names, or None.
 
     "Introduction" below the number of a chapter is the title of that chapter.
     """
     found = None
     for heading in section.headings:
-        if _NUMERAL.fullmatch(heading) and found is None or _CHAPTER.match(heading):
+        if NUMERAL.fullmatch(heading) and found is None or _CHAPTER.match(heading):
             return None
         found = _part_named(heading) or found
     return found
 
 
-def _chapters(sections: Sequence[_Section], book: _Book) -> list[int]:
+def _chapters(sections: Sequence[Section], book: BookText) -> list[int]:
     """The indices of the sections that are numbered chapters; none if they do not divide the book.
 
     Bare numbers in a preface or above the first heading "Chapter" are none of the story.
@@ -379,7 +155,7 @@ def _chapters(sections: Sequence[_Section], book: _Book) -> list[int]:
             if is_numbered(heading) and _part_named(heading) is None
         ]
         is_preface = (is_preface or _title(section) is Part.PREFACE) and all(
-            map(_NUMERAL.fullmatch, numbers)
+            map(NUMERAL.fullmatch, numbers)
         )
         if not numbers or is_preface or not section.n_words:
             continue
@@ -390,20 +166,20 @@ def _chapters(sections: Sequence[_Section], book: _Book) -> list[int]:
     return found if len(found) > 1 else []
 
 
-def _joined(sections: Sequence[_Section]) -> list[_Section]:
+def _joined(sections: Sequence[Section]) -> list[Section]:
     """The sections above the first chapter, each with those below it that have bare numbers."""
-    found: list[_Section] = []
+    found: list[Section] = []
     for section in sections:
         if found and section.is_numeral:
             last = found[-1]
             body = last.body + section.body
-            found[-1] = _Section(last.start, last.headings, body, section.end)
+            found[-1] = Section(last.start, last.headings, body, section.end)
         else:
             found.append(section)
     return found
 
 
-def _part_above(section: _Section, book: _Book, *, is_chaptered: bool, is_only: bool) -> Part:
+def _part_above(section: Section, book: BookText, *, is_chaptered: bool, is_only: bool) -> Part:
     """The part of a section above the first chapter."""
     title = _title(section)
     if title is Part.PREFACE:
@@ -416,7 +192,7 @@ def _part_above(section: _Section, book: _Book, *, is_chaptered: bool, is_only: 
         return Part.STORY
     if title is not None and (is_chaptered or section.n_words < _LONGEST_DEDICATION):
         return title
-    if section.n_prose < _SHORTEST_TEXT:
+    if section.n_prose < SHORTEST_TEXT:
         is_chapter = section.n_words and any(map(is_numbered, section.headings))
         return Part.STORY if is_chapter else Part.FRONT
     if book.is_about_author(section):
@@ -430,19 +206,19 @@ def _part_above(section: _Section, book: _Book, *, is_chaptered: bool, is_only: 
     return Part.STORY
 
 
-def _is_signed(section: _Section, book: _Book) -> bool:
+def _is_signed(section: Section, book: BookText) -> bool:
     """Whether a section ends with a date or is signed by the author."""
     return section.is_dated or book.is_signed_by_author(section)
 
 
-def _is_fiction(section: _Section, book: _Book) -> bool:
+def _is_fiction(section: Section, book: BookText) -> bool:
     """Whether a section with the title of a preface belongs to the story.
 
     It does not if it is dated or about the author, or if its title names a writer or an edition.
     Else it does if one of the story's people has signed it, if people talk in it, or if they are
     named again and again.
     """
-    if section.is_dated or any(map(_WRITERS.search, section.headings)):
+    if section.is_dated or any(map(WRITERS.search, section.headings)):
         return False
     signers = book.signers(section)
     if any(map(book.is_of_story, signers)):
@@ -452,13 +228,13 @@ def _is_fiction(section: _Section, book: _Book) -> bool:
     return section.is_told or section.n_words > _LONGEST_PREFACE or book.is_about_people(section)
 
 
-def _is_of_mottoes(section: _Section) -> bool:
+def _is_of_mottoes(section: Section) -> bool:
     """Whether most blocks are quotations with their sources."""
-    n_mottoes = sum(bool(_ATTRIBUTED.search(block.text)) for block in section.body)
+    n_mottoes = sum(bool(ATTRIBUTED.search(block.text)) for block in section.body)
     return n_mottoes > len(section.body) / 2
 
 
-def _first_behind(sections: Sequence[_Section], chapters: Sequence[int], book: _Book) -> int:
+def _first_behind(sections: Sequence[Section], chapters: Sequence[int], book: BookText) -> int:
     """The index of the first section behind the story."""
     if chapters:
         after = range(chapters[-1] + 1, len(sections))
@@ -469,7 +245,7 @@ def _first_behind(sections: Sequence[_Section], chapters: Sequence[int], book: _
     return behind
 
 
-def _title_behind(section: _Section) -> Part | None:
+def _title_behind(section: Section) -> Part | None:
     """The part of a section behind the story by its title or its prices, or None."""
     title = _title(section)
     if title is Part.FRONT or (title is Part.PREFACE and section.is_told):
@@ -479,25 +255,25 @@ def _title_behind(section: _Section) -> Part | None:
     return title
 
 
-def _part_behind(section: _Section, book: _Book) -> Part | None:
+def _part_behind(section: Section, book: BookText) -> Part | None:
     """The part of a section behind the last chapter, or None if nothing tells it from the story."""
     part = _title_behind(section)
     if part is None and (
-        any(book.names_author(_folded(heading)) for heading in section.headings)
+        any(book.names_author(folded(heading)) for heading in section.headings)
         or (not section.is_told and book.is_signed_by_author(section))
     ):
         return Part.PREFACE
     return part
 
 
-def _is_preface_between(section: _Section, book: _Book) -> bool:
+def _is_preface_between(section: Section, book: BookText) -> bool:
     """Whether a section among those of the story is a preface beyond doubt."""
     if _title(section) is not Part.PREFACE or section.is_told:
         return False
     return _is_signed(section, book) or book.is_about_author(section)
 
 
-def _mark(parts: list[Part], section: _Section, part: Part) -> None:
+def _mark(parts: list[Part], section: Section, part: Part) -> None:
     """Sets the part of all blocks of a section. What stands above the title is a title page."""
     start = section.start
     if part is Part.PREFACE:
@@ -511,7 +287,7 @@ def _mark(parts: list[Part], section: _Section, part: Part) -> None:
     parts[start : section.end] = [part] * (section.end - start)
 
 
-def _mark_title_page(parts: list[Part], section: _Section) -> None:
+def _mark_title_page(parts: list[Part], section: Section) -> None:
     """Sets the part of the headings above the first chapter's."""
     for position, heading in enumerate(section.headings, section.start):
         if is_numbered(heading):
@@ -519,7 +295,7 @@ def _mark_title_page(parts: list[Part], section: _Section) -> None:
         parts[position] = Part.FRONT
 
 
-def _mark_below_end(parts: list[Part], blocks: Sequence[PlacedText], book: _Book) -> None:
+def _mark_below_end(parts: list[Part], blocks: Sequence[PlacedText], book: BookText) -> None:
     """Sets the parts of what follows the line that ends the story."""
     left = _LARGEST_TAIL * sum(block.n_words for block in blocks)
     for position in range(len(blocks) - 1, -1, -1):
@@ -531,11 +307,11 @@ def _mark_below_end(parts: list[Part], blocks: Sequence[PlacedText], book: _Book
             return
     else:
         return
-    below = list(_sections(blocks[position + 1 :]))
+    below = list(find_sections(blocks[position + 1 :]))
     if any(section.is_told for section in below) or _chapters(below, book):
         return
     if blocks[position].is_heading and below and not below[0].headings:
-        if below[0].n_prose >= _SHORTEST_TEXT and not _is_advertisement(below[0]):
+        if below[0].n_prose >= SHORTEST_TEXT and not _is_advertisement(below[0]):
             return  # a chapter called "The End"
     for section in below:
         part = _part_behind(section, book) or _part_named(
@@ -556,12 +332,12 @@ def _mark_imprint(parts: list[Part], blocks: Sequence[PlacedText]) -> None:
         block = blocks[position]
         if block.n_words < _LONGEST_IMPRINT and _is_imprint(block.text):
             first = position
-        elif block.n_words >= _SHORTEST_PROSE or _SPEECH.match(block.text):
+        elif block.n_words >= SHORTEST_PROSE or SPEECH.match(block.text):
             break
     parts[first : last + 1] = [Part.ADVERTISEMENTS] * (last + 1 - first)
 
 
-def _is_advertisement(section: _Section) -> bool:
+def _is_advertisement(section: Section) -> bool:
     """Whether a section has prices, or lines of printers or publishers."""
     n_lines = sum(_is_imprint(block.text) for block in section.body)
     n_lines += sum(map(_is_imprint, section.headings))
