@@ -248,7 +248,7 @@ def _find_chapters(text_blocks: Sequence[TextBlock]) -> tuple[list[BlockKind], l
         for text_block, kind in zip(text_blocks, kinds, strict=True)
     ]
     more = find_chapter_starts(_outline(text_blocks, others))
-    return (others, more) if len(more) > len(found) + 1 else (kinds, found)
+    return (others, more) if len(more) > max(len(found), 1) else (kinds, found)
 
 
 def _is_set_off(text_block: TextBlock, kind: BlockKind) -> bool:

@@ -267,13 +267,16 @@ def _deepest_chapter_level(
     called, numbered, dividing = Counter[int](), Counter[int](), Counter[int]()
     for run, n_words in runs:
         if n_words >= _SHORTEST_CHAPTER:
-            dividing[min(outline[position].level for position in run)] += 1
+            # Above the first chapter stands the title of the book.
+            own = run[-1:] if run is runs[0][0] else run
+            dividing[min(outline[position].level for position in own)] += 1
         for position in run:
             called[outline[position].level] += bool(_CALLED_CHAPTER.match(outline[position].text))
-        for position in run:
-            if is_numbered(outline[position].text):
-                numbered[outline[position].level] += 1
-                break
+        counted = [outline[position] for position in run if is_numbered(outline[position].text)]
+        # The number of a part above that of its first chapter does not count.
+        counted = [heading for heading in counted if not _PART.match(heading.text)] or counted
+        for heading in counted[:1]:
+            numbered[heading.level] += 1
     for counts in (called, numbered):
         often = [level for level, count in counts.items() if count >= 2]
         if often:

@@ -520,7 +520,7 @@ def test_the_title_page_is_no_title_of_the_first_story():
     ],
 )
 def test_set_off_paragraphs_divide_a_book_without_other_headings(title):
-    names = ("BY THE WEIR", "At Home", "BY NIGHT")
+    names = ("BY THE WEIR", "At Home")
     body = "<h1>Eels</h1>" + "".join(f"{title.format(name)}<p>{PROSE}</p>" for name in names)
     assert [found[1] for found in chapters(body)] == list(names)
     # Beside other headings they are what is printed on a card or a door.
@@ -533,3 +533,11 @@ def test_set_off_paragraphs_divide_a_book_without_other_headings(title):
 def test_a_chapter_of_dots_is_a_chapter():
     body = f"<h2>I</h2><p>{PROSE}</p><h2>II</h2><p>. . . . . . .</p><h2>III</h2><p>{PROSE}</p>"
     assert [found[0] for found in chapters(body)] == [1, 2, 3]
+
+
+def test_parts_of_few_chapters_hide_none_of_them():
+    body = (
+        f"<h2>PART ONE</h2><h3>I</h3><p>{PROSE}</p><h3>II</h3><p>{PROSE}</p>"
+        f"<h2>PART TWO</h2><h3>I</h3><p>{PROSE}</p>"
+    )
+    assert [found[1] for found in chapters(body)] == ["PART ONE · I", "II", "PART TWO · I"]
