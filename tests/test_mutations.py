@@ -41,17 +41,17 @@ def test_the_seed_alone_decides_what_is_made(tmp_path):
 
 
 def test_a_fault_is_told_from_a_refusal(monkeypatch):
-    def failing(*_):
+    def failing(*_, **__):
         raise RecursionError("too deep")
 
-    def endless(*_):
+    def endless(*_, **__):
         while True:
             pass
 
     for work, why in (
         (failing, "RecursionError: too deep"),
         (endless, "takes more than 0.1 s"),
-        (lambda *_: [0] * 10**10, "needs more memory than there is"),
+        (lambda *_, **__: [0] * 10**10, "needs more memory than there is"),
     ):
         monkeypatch.setattr("miner.corpus.pipeline.parse_spans", work)
         outcome = Mutator({"sample": SAMPLE}, seconds=0.1, megabytes=8_192)(0)

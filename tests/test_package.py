@@ -23,6 +23,7 @@ def packaged_data() -> set[str]:
         for package, patterns in PROJECT["tool"]["setuptools"]["package-data"].items()
         for pattern in patterns
         for path in ROOT.joinpath(*package.split(".")).glob(pattern)
+        if path.is_file()
     }
 
 

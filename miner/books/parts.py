@@ -330,9 +330,11 @@ def _mark_imprint(parts: list[Part], blocks: Sequence[PlacedText]) -> None:
     first = last + 1
     for position in range(last, -1, -1):
         block = blocks[position]
+        if SPEECH.match(block.text):
+            break
         if block.n_words < _LONGEST_IMPRINT and _is_imprint(block.text):
             first = position
-        elif block.n_words >= SHORTEST_PROSE or SPEECH.match(block.text):
+        elif block.n_words >= SHORTEST_PROSE:
             break
     parts[first : last + 1] = [Part.ADVERTISEMENTS] * (last + 1 - first)
 

@@ -181,13 +181,13 @@ _SPEECH = SpeechWords(
     aloud="aloud",
     thought_goes_on="that|of|it|he|she|they|we|I|you|the|an?|his|her|this|how|what|so|no|there",
     write="wrote|written|writing|writes|signed|postscript|crossed out",
-    write_after_subject="wrote|writes|had written",
+    write_after_subject="wrote|writes|had written|(?<=it )ran|(?<=letter )ran",
     inscribe=r"inscri\w+|label\w*|headed|marked|printed|telegram|telegraphed|advertise\w+|placards?|"
     "sign-?board|stamped|engraved|chalked|lettered",
     inscribe_after="(?:(?:was|were|is|stood) )?(?:carved|chalked|embroidered|engraved|inscribed|"
     "lettered|painted|printed|scrawled|stamped|written) (?:above|across|at|in|on|over|upon)",
     message_told=r"\b(?:telegram|telegraph|dispatch|despatch|cablegram|note|placard|notice|card|"
-    r"inscription|label|advertisement)\b[^.!?]{0,60}\b(?:was|were|ran|read|said)\b[^.!?]{0,30}"
+    r"inscription|label|advertisement|paragraph|article|epitaph)\b[^.!?]{0,60}\b(?:was|were|ran|read|said)\b[^.!?]{0,30}"
     r"\b(?:short|brief|curt|terse|laconic|simple|as follows|thus|to the point)",
     denote="entitled|meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed",
     cite=rf"(?:says|saith|runs|goes|sings|writes|has it|observes|remarks) {_AUTHORITY}",

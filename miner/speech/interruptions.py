@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache
 
 from miner.languages.registry import LANGUAGES
-from miner.speech.pauses import pause_model_of
 
 _DASHES = "—–―-"
 _OPENING_DASH = re.compile(r"(?:[—–―]|--)+\s*")
@@ -111,6 +110,9 @@ def _stop_between(words: str, stop: str, narration: str, after: str, language: s
     is_printed = stop or is_outside
     if _repeats(words, after):
         return "," if is_printed else _DASHES[0]
+    # Only a stop in doubt needs the model, and NumPy with it.
+    from miner.speech.pauses import pause_model_of
+
     model = pause_model_of(language)
     if model is None:
         # German: "Ja«, sagte er, »dass"; Spanish: "—Ven —dijo Ana,— que es tarde."

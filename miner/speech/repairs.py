@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from miner.languages.language import MARKS, Marks
@@ -135,15 +136,18 @@ class Reading:
 
     def repairs(self, chapter: int, paragraph: int, faults: Sequence[Fault]) -> list[Repair]:
         """Returns the changes of a block, and the faults that are left."""
-        unclear = (
-            _Edit(place, place + 1, "", RepairKind.UNCLEAR)
-            for fault in faults
-            for place in (self.place(fault.end if fault.lacks_opener else fault.start),)
-        )
-        return [
+        made = [
             Repair(chapter, paragraph, start, self.printed[start:end], new, kind)
-            for start, end, new, kind, _ in sorted((*self.edits, *unclear))
+            for start, end, new, kind, _ in self.edits
         ]
+        places = (self.place(one.end if one.lacks_opener else one.start) for one in faults)
+        unclear = (
+            Repair(
+                chapter, paragraph, place, self.printed[place : place + 1], "", RepairKind.UNCLEAR
+            )
+            for place in places
+        )
+        return sorted((*made, *unclear), key=attrgetter("start"))
 
 
 def _edited(text: str, edit: _Edit) -> str:
@@ -234,10 +238,10 @@ def mend(
         read: returns the faults of a changed text.
 
     Returns:
-        the faults that are left.
+        the faults that are left; of a block with more than it is worth to read, the first alone.
     """
     if len(faults) > _MOST_FAULTS:
-        return faults
+        return faults[:1]
     passed = 0  # faults that no change takes away
     while passed < len(faults):
         tried = [

@@ -15,6 +15,7 @@ from miner.books.book import BlockKind
 from miner.speech.kinds import SpanKind
 from miner.speech.spans import BookSpans, Span
 from miner.speech.speech import (
+    announced_message,
     is_cited,
     is_whole_letter,
     tells_of_performance,
@@ -24,7 +25,8 @@ from miner.speech.speech import (
 PIECES = (SpanKind.LETTER, SpanKind.VERSE)
 _DASH = "(?:[\u2014\u2013]|--?)"
 # The source of a motto, behind its dash ("--Othello.") or in a block of its own, where it is one
-# in capitals or a title of two words or more ("Old Play.", "The Merchant of Venice, Act II").
+# in capitals, a title of two words or more ("Old Play.", "The Merchant of Venice, Act II"), or one
+# that the page sets apart.
 _SOURCE = re.compile(rf"[.,]?\s*{_DASH}\s*\S.{{1,80}}", re.DOTALL)
 _LONGEST_SOURCE = 80  # characters
 _SMALL_WORD = 3  # letters of a word that is small in titles, at most
@@ -35,6 +37,7 @@ class Paragraph:
     """The spans of one block, and where it stands."""
 
     kind: BlockKind  # the kind of the block
+    is_set_apart: bool  # whether all of it is in italics, small capitals or the like
     first: int  # the position of its first span
     end: int  # the position after its last span
     since_heading: int  # how many blocks further than the last heading: 1 right below it
@@ -49,14 +52,15 @@ def read_paragraphs(book_spans: BookSpans) -> list[Paragraph]:
     since, end = 0, 0
     for number, group in groupby(spans, key=lambda span: span.paragraph):
         first, end = end, end + sum(1 for _ in group)
-        kind = blocks[number].kind
+        block = blocks[number]
+        kind, is_set_apart = block.kind, bool(block.lead) and block.lead == block.text
         since = 0 if kind is BlockKind.HEADING else since + 1
         quoted, piece = _filling_span(spans, first, end), len(found)
         if quoted is not None and spans[quoted].kind in PIECES and found:
             before = found[-1].quoted
             if before is not None and spans[before].kind is spans[quoted].kind:
                 piece = found[-1].piece
-        found.append(Paragraph(kind, first, end, since, quoted, piece))
+        found.append(Paragraph(kind, is_set_apart, first, end, since, quoted, piece))
     return found
 
 
@@ -167,17 +171,21 @@ def _filling_span(spans: Sequence[Span], first: int, end: int) -> int | None:
 
 
 def mark_set_pieces(book_spans: BookSpans) -> BookSpans:
-    """Returns the book with its mottoes; sung poems and letters read aloud are speech."""
+    """Returns the book with its mottoes and messages; what is sung or read aloud is speech."""
     layout = lay_out(book_spans)
     spans = list(book_spans.spans)
     for position in _find_mottoes(layout):
         spans[position] = replace(spans[position], kind=SpanKind.MOTTO, continues=False)
     for piece in find_pieces(layout):
-        if is_set_piece(layout, piece[0]) and _is_performed(layout, piece):
+        if is_set_piece(layout, piece[0]):
+            if _is_performed(layout, piece):
+                for position in piece:
+                    spans[position] = replace(
+                        spans[position], kind=SpanKind.UTTERANCE, continues=position > piece[0]
+                    )
+        elif kind := _kind_announced(layout, piece[0]):
             for position in piece:
-                spans[position] = replace(
-                    spans[position], kind=SpanKind.UTTERANCE, continues=position > piece[0]
-                )
+                spans[position] = replace(spans[position], kind=kind, continues=False)
     return replace(book_spans, spans=tuple(spans))
 
 
@@ -188,6 +196,14 @@ def _is_performed(layout: Layout, piece: Sequence[int]) -> bool:
     if layout.spans[piece[0]].kind is SpanKind.VERSE:
         return tells_of_performance(above, narration_below(layout, last))
     return tells_of_reading_aloud(above)
+
+
+def _kind_announced(layout: Layout, position: int) -> SpanKind | None:
+    """Returns the kind of speech in a block of its own that is announced as a message, or None."""
+    paragraph = layout.paragraphs[layout.number[position]]
+    if paragraph.quoted != position or not layout.spans[position].is_utterance:
+        return None
+    return announced_message(narration_above(layout, paragraph))
 
 
 def _find_mottoes(layout: Layout) -> Iterator[int]:
@@ -206,9 +222,7 @@ def _find_mottoes(layout: Layout) -> Iterator[int]:
             is_motto = bool(quoted) and _is_motto(spans, paragraph, below, quoted)
             if is_motto:
                 yield from quoted
-            may_follow = is_motto or (
-                paragraph.since_heading > 1 and _is_source(_text(spans, paragraph))
-            )
+            may_follow = is_motto or (paragraph.since_heading > 1 and _is_source(spans, paragraph))
 
 
 def _is_motto(
@@ -221,7 +235,7 @@ def _is_motto(
     return (
         paragraph.kind is BlockKind.VERSE
         or (len(quoted) == 1 and _SOURCE.fullmatch(behind) is not None)
-        or (paragraph.quoted is not None and below is not None and _is_source(_text(spans, below)))
+        or (paragraph.quoted is not None and below is not None and _is_source(spans, below))
     )
 
 
@@ -229,11 +243,13 @@ def _text(spans: Sequence[Span], paragraph: Paragraph) -> str:
     return "".join(span.text for span in spans[paragraph.first : paragraph.end])
 
 
-def _is_source(text: str) -> bool:
+def _is_source(spans: Sequence[Span], paragraph: Paragraph) -> bool:
     """Whether a block is the source of a motto and nothing else."""
+    text = _text(spans, paragraph)
     if len(text) > _LONGEST_SOURCE:
         return False
     if re.match(rf"{_DASH}\s*[A-Z]", text) or (text.isupper() and text.endswith(".")):
         return True
     words = re.findall(r"[^\W\d_]+", text)
-    return len(words) > 1 and all(word[0].isupper() or len(word) <= _SMALL_WORD for word in words)
+    is_title = len(words) > 1 or (len(words) == 1 and paragraph.is_set_apart)
+    return is_title and all(word[0].isupper() or len(word) <= _SMALL_WORD for word in words)

@@ -10,9 +10,10 @@ decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from miner.books.book import Block, BlockKind
+from miner.languages.language import Language
 from miner.languages.registry import LANGUAGES, any_of
 from miner.speech.kinds import SpanKind
 
@@ -73,14 +74,18 @@ _INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*",
 _ONE_CLAUSE = re.compile(
     rf"(?:{any_of(lambda language: language.speech.abbreviations)}\.|[^.!?])*, ", re.DOTALL
 )
+
+
+def _ends_with_word(words: Callable[[Language], str]) -> re.Pattern[str]:
+    return re.compile(rf"\b{any_of(words)}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
+
+
+_ENDS_WITH_WRITE = _ends_with_word(lambda language: language.speech.write)
 # What narration ends with before words that nobody says, and what these are.
-_UNSAID_ENDS = tuple(
-    (kind, re.compile(rf"\b{any_of(words)}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE))
-    for kind, words in (
-        (SpanKind.LETTER, lambda language: language.speech.write),
-        (SpanKind.INSCRIPTION, lambda language: language.speech.inscribe),
-        (SpanKind.OTHER, lambda language: language.speech.denote),
-    )
+_UNSAID_ENDS = (
+    (SpanKind.LETTER, _ENDS_WITH_WRITE),
+    (SpanKind.INSCRIPTION, _ends_with_word(lambda language: language.speech.inscribe)),
+    (SpanKind.OTHER, _ends_with_word(lambda language: language.speech.denote)),
 )
 _INSCRIBE_FOLLOWS = re.compile(
     rf"[, ]*{any_of(lambda language: language.speech.inscribe_after)}\b", re.IGNORECASE
@@ -165,6 +170,20 @@ def tells_of_performance(above: str, below: str) -> bool:
 def tells_of_reading_aloud(above: str) -> bool:
     """Whether the narration above a letter tells that somebody reads it aloud."""
     return _READS_ALOUD.search(above[-_NEAR:]) is not None
+
+
+def announced_message(above: str) -> SpanKind | None:
+    """Returns the kind of a quoted block if the narration above it announces a message, else None.
+
+    >>> announced_message("The telegram was short:"), announced_message("She read aloud:")
+    (<SpanKind.INSCRIPTION: 'inscription'>, None)
+    """
+    told = above[-_NEAR:].rstrip(" \u2014\u2013-")
+    if not told.endswith(":") or tells_of_reading_aloud(told):
+        return None
+    if _MESSAGE_TOLD.search(told):
+        return SpanKind.INSCRIPTION
+    return SpanKind.LETTER if _ENDS_WITH_WRITE.search(told) else None
 
 
 def is_cited(before: str, after: str) -> bool:

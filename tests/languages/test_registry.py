@@ -79,7 +79,7 @@ def test_a_language_is_added_by_one_file(tmp_path):
     (tmp_path / "ro.py").write_text(ROMANIAN, encoding="utf-8")
     shown = show(tmp_path)
     assert shown[0] == "ro|guillemets|dash|2"  # language, marks and number of chapters
-    assert shown[1:5] == ["heading|0", "contents|0", "contents|0", "heading|1"]
+    assert shown[1:5] == ["heading|0", "entry|0", "entry|0", "heading|1"]
     tags = ["S|«Nu»", "O|, răspunse omul de pe mal, "]
     assert [line for line in shown if line in tags] == tags
     assert sum(line.startswith("S|") for line in shown) == 4
