@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, derive_tags
 from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
@@ -62,13 +63,19 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     chapters: dict[int, list[Span]] = {}
     for span in book_spans.spans:
         chapters.setdefault(span.chapter, []).append(span)
-    regions: dict[int, Region] = {}
+    regions: dict[tuple[int, bool], Region] = {}
 
-    def find(scope: Iterable[int], facts: Sequence[Annotation]) -> dict[int, BlockRange]:
+    def find(
+        scope: Iterable[int], facts: Sequence[Annotation], is_numbered: bool
+    ) -> dict[int, BlockRange]:
+        near: dict[int, Region] = {}
         for chapter in scope:
-            if chapter in chapters and chapter not in regions:
-                regions[chapter] = Region(chapters[chapter], is_own)
-        return find_annotations({n: regions[n] for n in scope if n in regions}, facts)
+            if chapter in chapters:
+                key = chapter, is_numbered
+                if key not in regions:
+                    regions[key] = Region(chapters[chapter], is_numbered)
+                near[chapter] = regions[key]
+        return find_annotations(near, facts)
 
     placed: dict[BlockRange, Annotation] = {}
     taken: dict[int, list[BlockRange]] = {}  # by paragraph
@@ -80,11 +87,12 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
         # Any chapter of another edition may be the annotated one. In its own edition it has another
-        # number only if chapters are counted in another way since.
+        # number only if chapters are counted in another way since, and so have its paragraphs.
         places: dict[int, BlockRange] = {}
-        for scope in ([chapter], annotated.chapters, chapters) if is_own else (chapters,):
+        scopes = ([chapter], annotated.chapters, chapters) if is_own else (chapters,)
+        for scope, is_numbered in product(scopes, (True, False) if is_own else (False,)):
             if len(places) < len(facts):
-                places = max(places, find(scope, facts), key=len)
+                places = max(places, find(scope, facts, is_numbered), key=len)
         # Two annotated chapters may be one of the edition; still, a place has one annotation.
         found = {
             n: offsets

@@ -244,9 +244,13 @@ def open_edition(annotated: AnnotatedBook, data: bytes, *, classified: bool = Tr
     card = annotated.card
     try:
         book_spans = parse_spans(data, card.book, classified=classified)
+        located = locate(annotated, book_spans)
+        if located.lost:  # a preface may have been annotated, which is not mined
+            whole = parse_spans(data, card.book, classified=classified, front_matter=True)
+            located = max(located, locate(annotated, whole), key=lambda one: -len(one.lost))
     except InputError as error:
         raise InputError(f"{card.book}: {error}") from error
-    return Edition(annotated, book_spans, locate(annotated, book_spans))
+    return Edition(annotated, book_spans, located)
 
 
 # Two books are editions of one work if they share more than this part of the long spans of the
