@@ -76,7 +76,7 @@ def mine_corpus(
         >>> with miner.mine_corpus(["sample"], tagger="gap") as run:
         ...     for book in run:
         ...         print(book.title, len(book.pairs))
-        The Lock-Keeper’s Winter 104
+        The Lock-Keeper’s Winter 103
 
     Args:
         sources: one or several of: Gutenberg number, title, HTML file, folder of such files,

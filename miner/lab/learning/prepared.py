@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from miner.errors import InputError
 from miner.files import printable, reason_of, whole_file
 
-_FORMAT = 2  # raised when this version would read an older file wrongly
+_FORMAT = 3  # raised when this version would read an older file wrongly
 Examples = TypeVar("Examples")
 Record = dict[str, Any]  # as JSON holds it
 

@@ -177,7 +177,7 @@ def test_a_file_of_something_else_or_one_that_is_cut_off_is_one_line(file, tmp_p
     ("kind", "features", "made", "message"),
     [
         (KIND, ("one", "two"), [], "examples of other features, expected our"),
-        ("tagger", FEATURES, [], "examples of the tagger in format 2, expected prepared"),
+        ("tagger", FEATURES, [], "examples of the tagger in format 3, expected prepared"),
         (KIND, FEATURES, [{"book": "7"}], "Object missing required field .*, expected prepared"),
         (KIND, FEATURES, {"book": "7"}, "Expected `array`, got `object`"),
     ],

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from miner.books.book import Book
+from miner.books.book import Block, Book
 from miner.errors import InputError
 from miner.files import printable, sha256_of
 from miner.lab.learning.prepared import Record, read_prepared, write_prepared
@@ -68,13 +68,21 @@ class _Versions(NamedTuple):
     n_read: int
 
 
+class _PreparedSplit(NamedTuple):
+    """The gold of a split: its chapters, its tagged books and their blocks, without text."""
+
+    examples: tuple[Example, ...]
+    gold: tuple[TaggedBook, ...]
+    blocks: tuple[tuple[Block, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _PreparedData:
-    """What a file holds: the gold of a split are its chapters and its tagged books."""
+    """What a file holds."""
 
     gold: PreparedChapters
     weak: PreparedChapters
-    splits: dict[str, tuple[tuple[Example, ...], tuple[TaggedBook, ...]]]
+    splits: dict[str, _PreparedSplit]
 
 
 def write_training_data(
@@ -113,7 +121,11 @@ def write_training_data(
         return PreparedChapters(versions.n_all, tuple(chain.from_iterable(rows)))
 
     splits = {
-        split: (tuple(map(bare, gold.examples)), tuple(map(_without_text, gold.gold)))
+        split: _PreparedSplit(
+            tuple(map(bare, gold.examples)),
+            tuple(map(_without_text, gold.gold)),
+            tuple(_bare_blocks(spans) for spans in gold.book_spans),
+        )
         for split, gold in data.splits.items()
     }
     record: Record = {
@@ -136,8 +148,12 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
     except InputError as error:
         raise InputError(f"{printable(path)}: {error}; prepare the examples again") from error
     splits = {
-        split: AnnotatedExamples(examples, tuple(map(_spans_of, gold)), gold)
-        for split, (examples, gold) in found.splits.items()
+        split: AnnotatedExamples(
+            prepared.examples,
+            tuple(map(_spans_of, prepared.gold, prepared.blocks)),
+            prepared.gold,
+        )
+        for split, prepared in found.splits.items()
     }
     return TrainingData(found.gold, found.weak, splits, record["data"])
 
@@ -155,9 +171,16 @@ def _without_text(book: TaggedBook) -> TaggedBook:
     return TaggedBook(book.book, spans, book.source)
 
 
-def _spans_of(book: TaggedBook) -> BookSpans:
+def _bare_blocks(spans: BookSpans) -> tuple[Block, ...]:
+    """Returns the blocks that hold spans: decoding asks where scenes begin."""
+    held = {span.paragraph for span in spans.spans}
+    blocks = (block for block in spans.book.blocks if block.index in held)
+    return tuple(replace(block, text="", lead="") for block in blocks)
+
+
+def _spans_of(book: TaggedBook, blocks: tuple[Block, ...]) -> BookSpans:
     spans = tuple(item.span for item in book.spans)
-    return BookSpans(Book(book.book, "", "", "", (), (), ""), spans)
+    return BookSpans(Book(book.book, "", "", "", blocks, (), ""), spans)
 
 
 def _wanted_versions(config: TrainingConfig) -> dict[str, _Versions]:

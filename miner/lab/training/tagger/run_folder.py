@@ -240,7 +240,8 @@ def score_as_tagged(
     tagger = CheckpointTagger(checkpoint)
     scores: dict[str, Scores] = {}
     for split, gold in splits.items():
-        if all(spans.book.blocks for spans in gold.book_spans):
+        blocks = (block for spans in gold.book_spans for block in spans.book.blocks)
+        if any(block.text for block in blocks):
             tagged = [
                 TaggedBook(spans.book.id, tuple(tagger.tag(spans)), name)
                 for spans in gold.book_spans
