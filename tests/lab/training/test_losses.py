@@ -134,3 +134,51 @@ def test_chapters_side_by_side_have_the_loss_and_the_gradients_that_they_have_al
     assert torch.allclose(together, torch.stack(alone).sum(), rtol=1e-6)
     for one, other in zip(found, expected, strict=True):
         assert torch.allclose(one, other, atol=1e-6)
+
+
+SOFT = torch.tensor([[1.0, 0.0], [0.25, 0.5], [0.0, 1.0], [0.5, 0.0]])
+EVEN = torch.log(torch.tensor([[0.5, 0.25, 0.25, 0.25]] * 4))  # opens, goes on, another turn
+
+
+def loss_of(scores, tags, soft, share, **given):
+    speakers = [torch.full((len(item),), -1) for item in tags]
+    parts = [[SequenceScores(item, None)] for item in scores]
+    return chapters_loss(parts, tags, speakers, given.get("start_weight", 0.0), 0.0, soft, share)
+
+
+def test_the_loss_of_soft_labels_by_hand():
+    """Bits of each utterance after the first: 1/4 + 3/4 * 2, 2, and 1/2 + 1/2 * 2."""
+    tags = torch.tensor([0, 1, 2, 0])  # of 2, 2 and 1 bits
+    half = np.log(2)
+    for share, bits in ((1.0, 1.75 + 2 + 1.5), (0.0, 5.0), (0.25, 0.75 * 5 + 0.25 * 5.25)):
+        found = loss_of([EVEN], [tags], [SOFT], share)
+        assert found.item() == pytest.approx(bits * half, rel=1e-5)
+
+
+def test_teachers_alone_teach_a_chapter_without_tags():
+    unknown = torch.full((4,), -1)
+    found = loss_of([EVEN], [unknown], [SOFT.half()], 1.0, start_weight=0.5)
+    assert found.item() == pytest.approx(5.25 * np.log(2), rel=1e-5)
+
+
+def test_certain_labels_teach_what_the_tags_teach():
+    certain = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    scores = SCORES[:, [0, 1, 2, 1]]  # as a model gives them: a turn goes on, whoever speaks
+    found = [loss_of([scores], [TAGS], [certain], share) for share in (1.0, 0.0)]
+    assert torch.allclose(*found, rtol=1e-5)
+
+
+def test_chapters_side_by_side_learn_of_teachers_what_they_learn_alone():
+    sizes = (3, 1, 20)
+    generator = torch.Generator().manual_seed(6)
+    scores = [torch.randn(n, 4, generator=generator, requires_grad=True) for n in sizes]
+    soft = [torch.rand(n, 2, generator=generator) for n in sizes]
+    tags = [torch.tensor([0, *[2] * (n - 1)]) for n in sizes]
+    together = loss_of(scores, tags, soft, 0.5)
+    alone = [
+        loss_of(*([item] for item in chapter), 0.5)
+        for chapter in zip(scores, tags, soft, strict=True)
+    ]
+    assert torch.allclose(together, torch.stack(alone).sum(), rtol=1e-6)
+    together.backward()
+    assert all(torch.isfinite(item.grad).all() for item in scores)

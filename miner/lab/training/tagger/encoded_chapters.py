@@ -24,10 +24,11 @@ class EncodedChapter:
 
     encoding: Encoding  # the chapter in tokens; `encoding.UNREAD` if its text is not read
     features: Tensor  # (utterances, len(FEATURES))
-    tags: Tensor  # the indices of the gold tags in `decoding.TAGS`: (utterances,)
+    tags: Tensor  # the indices of the tags, as `Example.tags`: (utterances,)
     speakers: Tensor  # a number for each speaker, -1 where the speaker is unknown: (utterances,)
     sequences: list[slice]  # the sequences of utterances that the BiLSTM reads at once
     vectors: Tensor | None  # the vectors of the utterances if the encoder is frozen, else None
+    soft_labels: Tensor | None  # those of its teachers, if it has any: (utterances, 2)
 
 
 def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
@@ -40,6 +41,7 @@ def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
         sequences += [slice(part.start + n, part.stop + n) for part in chapter.sequences]
         n += len(chapter.tags)
     vectors = [chapter.vectors for chapter in chapters if chapter.vectors is not None]
+    soft_labels = [item.soft_labels for item in chapters if item.soft_labels is not None]
     return EncodedChapter(
         join_encodings([chapter.encoding for chapter in chapters]),
         torch.cat([chapter.features for chapter in chapters]),
@@ -47,6 +49,7 @@ def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
         torch.cat([chapter.speakers for chapter in chapters]),
         sequences,
         torch.cat(vectors) if vectors else None,
+        torch.cat(soft_labels) if soft_labels else None,
     )
 
 
@@ -74,6 +77,7 @@ class ChapterEncoder:
             encoding = example.encoding
         else:
             encoding = encode_chapter(chapter, self.tokenizer, config.for_tagging())
+        soft_labels = example.soft_labels
         return EncodedChapter(
             encoding,
             torch.from_numpy(chapter.features).to(device),
@@ -81,6 +85,7 @@ class ChapterEncoder:
             torch.from_numpy(example.speakers).to(device),
             sequence_slices(chapter, config.paragraphs),
             self._vectors(encoding, encoder_key) if self.frozen and reads_text else None,
+            None if soft_labels is None else torch.from_numpy(soft_labels).to(device),
         )
 
     def _vectors(self, encoding: Encoding, encoder_key: str) -> Tensor:

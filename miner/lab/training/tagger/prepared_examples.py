@@ -1,8 +1,9 @@
 """The data of a training run <-> a file, from which the run needs neither books nor annotations.
 
-The file has chapters in tokens with their features, tags and speakers. Splitting paragraphs needs
-the text, so a chapter is there in as many versions as there are epochs. Of the splits that score,
-it has where the spans stand. It has no text, but the tokens give most of it back.
+The file has chapters in tokens with their features, tags and speakers, and the soft labels of
+teachers. Splitting paragraphs needs the text, so a chapter is there in as many versions as there
+are epochs. Of the splits that score, it has where the spans stand. It has no text, but the tokens
+give most of it back.
 """
 
 from __future__ import annotations
@@ -112,10 +113,12 @@ def write_training_data(
         )
 
     def prepared(chapters: VersionedChapters, versions: _Versions) -> PreparedChapters:
-        of_versions = [
-            [bare(example, number < versions.n_read) for example in chapters.version(number)]
-            for number in range(versions.n_all)
-        ]
+        taught = data.taught(chapters)  # by teachers that read the versions that are read
+        of_versions: list[list[Example]] = []
+        for number in range(versions.n_all):
+            is_read = number < versions.n_read
+            of_version = (taught if is_read else chapters).version(number)
+            of_versions.append([bare(example, is_read) for example in of_version])
         # Versions of a chapter stand side by side, so that what they share takes little room.
         rows = zip(*of_versions, strict=True)
         return PreparedChapters(versions.n_all, tuple(chain.from_iterable(rows)))
@@ -204,6 +207,8 @@ def _shaping_choices(config: TrainingConfig) -> Record:
     choices |= {"augment": config.augment_share}
     if config.weak:
         choices |= {"weak_tagger": config.weak_tagger}
+    if config.teacher:
+        choices |= {"teacher": config.teacher}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in choices.items()}
 
 

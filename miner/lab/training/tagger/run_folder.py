@@ -122,8 +122,7 @@ BEST = "best"  # the folder of the best epoch in the state of a run
 # The fields of the config that the record holds under other names, or not at all.
 _RECORDED_OTHERWISE = frozenset(
     "gold books dev_language dev_book train_split dev_split test_split without chapters weak "
-    "weak_tagger augment vectors "
-    "initialize_from".split()
+    "weak_tagger teacher teacher_share augment vectors initialize_from".split()
 )
 
 
@@ -147,6 +146,7 @@ def build_run_record(
         "initialized from": " ".join(map(str, config.initialize_from)),
         **choices,
         "augment": config.augment_share,
+        "share of teachers": config.teacher_share if config.teacher else "",
         "dtype": str(dtype).removeprefix("torch."),
         "processes": n_processes,
         **data,

@@ -19,6 +19,7 @@ from miner.lab.training.tagger.encoded_chapters import (
     join_chapters,
 )
 from miner.lab.training.tagger.model_selection import best_epoch
+from miner.lab.training.tagger.teachers import Progress
 from miner.lab.training.tagger.training import (
     autocast,
     chapters_loss,
@@ -28,7 +29,7 @@ from miner.lab.training.tagger.training import (
     unfreeze,
 )
 from miner.lab.training.tagger.training_config import TrainingConfig
-from miner.lab.training.tagger.training_data import Progress, TrainingData, VersionedChapters
+from miner.lab.training.tagger.training_data import TrainingData, VersionedChapters
 from miner.tagger.config import Expert
 
 
@@ -39,15 +40,21 @@ class Stage(NamedTuple):
     expert: Expert
     examples: VersionedChapters
     n_epochs: int
+    teacher_share: float = 0.0  # of the soft labels in the loss; the tags have the rest
 
 
 def stages_of(config: TrainingConfig, data: TrainingData) -> list[Stage]:
-    """Returns the stages of a run: the structure expert first, and weak labels before gold."""
+    """Returns the stages of a run: the structure expert first, and weak labels before gold.
+
+    Teachers teach the text expert. They alone label weak chapters.
+    """
+    of_weak, of_gold = (1.0, config.teacher_share) if config.teacher else (0.0, 0.0)
     n_structure = config.structure_epochs * config.features
+    n_weak = config.weak_epochs * bool(len(data.weak))
     stages = [
         Stage("structure", Expert.STRUCTURE, data.gold, n_structure),
-        Stage("weak", Expert.TEXT, data.weak, config.weak_epochs * bool(len(data.weak))),
-        Stage("gold", Expert.TEXT, data.gold, config.epochs),
+        Stage("weak", Expert.TEXT, data.taught(data.weak), n_weak, of_weak),
+        Stage("gold", Expert.TEXT, data.taught(data.gold), config.epochs, of_gold),
     ]
     return [stage for stage in stages if stage.n_epochs]
 
@@ -90,7 +97,8 @@ def learner_of(
 
     def losses(wrapped: nn.Module, step: tuple[list[EncodedChapter], float]) -> Iterator[Part]:
         of_process, size = step
-        return step_losses(wrapped, of_process, size, stage.expert, config, device, encoder.dtype)
+        given = wrapped, of_process, size, stage.expert, config, device, encoder.dtype
+        return step_losses(*given, teacher_share=stage.teacher_share)
 
     is_gold = stage.name == "gold"
     return Learner(
@@ -114,6 +122,7 @@ def step_losses(
     device: torch.device,
     dtype: torch.dtype,
     at_once: int | None = None,
+    teacher_share: float = 0.0,
 ) -> Iterator[Part]:
     """Yields the losses of a step divided by its size, its utterances."""
     if at_once is None:
@@ -130,6 +139,8 @@ def step_losses(
             [item.speakers for item in together],
             config.start_weight,
             config.speaker_weight,
+            [item.soft_labels for item in together if item.soft_labels is not None],
+            teacher_share,
         )
         n_tokens = sum(len(window.ids) for window in joined.encoding.windows)
         yield Part(loss / size, loss, len(joined.tags), n_tokens)

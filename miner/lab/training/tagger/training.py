@@ -30,7 +30,7 @@ from miner.speech.tags import TAGS
 from miner.tagger.config import Expert
 from miner.tagger.decoding import ALLOWED, FIRST
 from miner.tagger.encoding import Window, find_special_tokens, plain_tokenizer
-from miner.tagger.model import ConversationTagger, SequenceScores, TaggerConfig
+from miner.tagger.model import ConversationTagger, SequenceScores, TaggerConfig, log_odds
 from miner.tagger.torch_runtime import read_checkpoint
 
 if TYPE_CHECKING:
@@ -231,13 +231,25 @@ def chapters_loss(
     speakers: Sequence[Tensor],
     start_weight: float,
     speaker_weight: float,
+    soft_labels: Sequence[Tensor] = (),
+    teacher_share: float = 0.0,
 ) -> Tensor:
-    """Returns the loss of chapters, summed over their utterances."""
+    """Returns the loss of chapters, summed over their utterances.
+
+    The soft labels of teachers count with their share, 0..1, and the tags with the rest: chapters
+    whose tags are not known have a share of 1.
+    """
     rows = [torch.cat([part.scores for part in chapter]).float() for chapter in parts]
-    scores, gold = pad_sequence(rows, batch_first=True), pad_sequence(list(tags), batch_first=True)
-    is_other_tag = _on(scores.device, "is other tag")
-    scores = scores + start_weight * ((gold == 0)[..., None] & is_other_tag)
-    loss = _minus_log_probability(scores, gold, [len(item) for item in rows]).sum()
+    scores, lengths = pad_sequence(rows, batch_first=True), [len(item) for item in rows]
+    loss = scores.new_zeros((), dtype=torch.float64)
+    if teacher_share < 1:
+        gold = pad_sequence(list(tags), batch_first=True)
+        is_other_tag = _on(scores.device, "is other tag")
+        raised = scores + start_weight * ((gold == 0)[..., None] & is_other_tag)
+        loss = loss + (1 - teacher_share) * _minus_log_probability(raised, gold, lengths).sum()
+    if teacher_share:
+        soft = pad_sequence(list(soft_labels), batch_first=True)
+        loss = loss + teacher_share * _distillation_losses(scores, soft, lengths).sum()
     sequences = [part for chapter in parts for part in chapter]
     alike = [part.alike for part in sequences if part.alike is not None]
     if not alike or not speaker_weight:
@@ -306,6 +318,30 @@ def _minus_log_probability(scores: Tensor, tags: Tensor, sizes: Sequence[int]) -
     for step in steps.unbind(dim=1):  # one, or none
         total = torch.logsumexp(total[:, :, None] + step, dim=1)
     return torch.logsumexp(total, dim=1) - gold
+
+
+def _distillation_losses(scores: Tensor, soft_labels: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Returns the cross-entropy with the soft labels of each sequence: (sequences,).
+
+    The answer whether the turn continues counts by how probable the teachers find it that no
+    conversation opens. So this is the cross-entropy of three outcomes, as in "Distilling the
+    Knowledge in a Neural Network" (Hinton et al. 2015, section 2) at temperature 1; with outcomes
+    that are certain it equals the loss of the tags. The first utterance always opens a
+    conversation, and teaches nothing.
+
+    Args:
+        scores: (sequences, utterances, 4); rows after the end of a sequence count for nothing.
+        soft_labels: (sequences, utterances, 2), as `teachers.SoftLabels`.
+        sizes: the utterances of each sequence.
+    """
+    opens, continues = log_odds(scores)
+    soft_opens, soft_continues = soft_labels.float().unbind(dim=-1)
+    cross_entropy = nn.functional.binary_cross_entropy_with_logits
+    losses = cross_entropy(opens, soft_opens, reduction="none")
+    of_turns = cross_entropy(continues, soft_continues, reduction="none")
+    losses = losses + (1 - soft_opens) * of_turns
+    is_inside = _inside(sizes, scores.shape[1], scores.device)
+    return losses.masked_fill(~is_inside, 0.0)[:, 1:].sum(dim=1)
 
 
 def _inside(sizes: Sequence[int], length: int, device: torch.device) -> Tensor:

@@ -11,6 +11,7 @@ from miner.lab.learning.fields import Option
 from miner.tagger.load import CHECKPOINTS
 
 _ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+_WEAK_TAGGER = "tuned-gap"
 _AUGMENT = 0.6  # the share of places to split at if none is given
 
 
@@ -58,7 +59,14 @@ class TrainingConfig:
     ] = ()
     weak_tagger: Annotated[
         str, Option("Tagger that makes the weak labels, as for `miner --tagger`.")
-    ] = "tuned-gap"
+    ] = _WEAK_TAGGER
+    teacher: Annotated[
+        tuple[str, ...],
+        Option(
+            "Checkpoint whose probabilities are learned beside the tags, and on books of --weak "
+            "alone; of several, their mean."
+        ),
+    ] = ()
     augment: Annotated[
         float | None,
         Option(
@@ -121,6 +129,10 @@ class TrainingConfig:
     head_rate: Annotated[float, Option("Learning rate of the head.")] = 2e-3
     start_weight: Annotated[float, Option("Extra cost of missing a B-START.")] = 0.0
     speaker_weight: Annotated[float, Option("Weight of telling speakers apart.")] = 0.5
+    teacher_share: Annotated[
+        float,
+        Option("Share of the teachers in the loss of annotated chapters.", minimum=0, maximum=1),
+    ] = 0.5
     dtype: Annotated[
         Literal["auto", "float32", "bfloat16"],
         Option("Numbers to compute with; auto: bfloat16 on GPUs that have it, else float32."),
@@ -138,6 +150,10 @@ class TrainingConfig:
             raise InputError("found `epochs=0`, expected 1 or more, or `initialize_from=`")
         if self.epoch_chapters and self.balance is None:
             raise InputError("found `epoch_chapters=` without `balance=`, expected both")
+        if self.teacher and self.weak_tagger != _WEAK_TAGGER:
+            raise InputError(
+                "found `weak_tagger=` with `teacher=`, expected one: teachers label weak books"
+            )
         if self.augment and self.frozen:
             raise InputError(
                 "found `augment=` with `frozen=True`, whose vectors are computed once: expected 0"

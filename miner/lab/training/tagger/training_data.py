@@ -1,23 +1,16 @@
-"""Annotations and books -> the chapters that a tagger is trained on and scored against.
-
-Training splits some paragraphs at random. Authors put the actions of a speaker into the paragraph
-of the speech or into one of their own. A new paragraph nearly always has a new speaker, so a model
-sees few examples of a speaker who continues in a new one. Splitting paragraphs at narration makes
-more of them, and the model has to look at who acts in the narration.
-"""
+"""Annotations and books -> the chapters that a tagger is trained on and scored against."""
 
 from __future__ import annotations
 
 import hashlib
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count, groupby, islice, pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +31,11 @@ from miner.errors import InputError
 from miner.lab.gold.editions import BookReader, read_editions
 from miner.lab.gold.mcn import McnData, read_mcn
 from miner.lab.learning.prepared import Record
+from miner.lab.training.tagger.augmentation import split_paragraphs
+from miner.lab.training.tagger.teachers import Progress, SoftLabels, Teachers, teacher_signatures
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, Span
-from miner.speech.speech import tells_who_spoke
 from miner.speech.tags import TAGS, Tag, TaggedBook, Tagger
 from miner.tagger.encoding import Encoding
 from miner.tagger.features import Chapter, chapter_of, split_chapters
@@ -50,16 +44,18 @@ from miner.tagger.load import load_tagger, tagger_signature
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A chapter with its gold tags."""
+    """A chapter with its tags."""
 
     chapter: Chapter  # the chapter as the tagger reads it
     spans: tuple[Span, ...]  # all spans of the chapter
-    tags: NDArray[np.int64]  # the indices of the tags in `decoding.TAGS`: (utterances,)
+    # the indices of the tags in `decoding.TAGS`, all -1 if only teachers label it: (utterances,).
+    tags: NDArray[np.int64]
     # a number for each speaker of the chapter, -1 where the speaker is unknown: (utterances,).
     speakers: NDArray[np.int64]
     # the chapter in tokens, if it is from a file of prepared examples. Then its paragraphs have no
     # text, and there are no spans.
     encoding: Encoding | None = None
+    soft_labels: SoftLabels | None = None  # those of its teachers, if they have read it
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +142,31 @@ def examples_from_mcn(mcn: McnData, split: str) -> AnnotatedExamples:
     return AnnotatedExamples(tuple(examples), (spans,), (gold,))
 
 
-def examples_from_tagger(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
-    """Returns the chapters of a book with the tags that a tagger gives them."""
-    return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
+def examples_from_tagger(book_spans: BookSpans, tagger: Tagger | None) -> list[Example]:
+    """Returns the chapters of a book with the tags of a tagger; without one they have no tags."""
+    tags = [item.tag for item in tagger.tag(book_spans)] if tagger else None
+    return list(_examples(book_spans, tags))
 
 
 def _examples(
-    book_spans: BookSpans, tags: Sequence[Tag], speakers: Sequence[str] | None = None
+    book_spans: BookSpans, tags: Sequence[Tag] | None, speakers: Sequence[str] | None = None
 ) -> Iterator[Example]:
     by_chapter = {
         number: tuple(spans)
         for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
     }
     for chapter in split_chapters(book_spans):
-        of_chapter = _open_conversation([tags[place] for place in chapter.places])
+        of_chapter = np.full(len(chapter.places), -1, dtype=np.int64)
+        if tags is not None:
+            opened = _open_conversation([tags[place] for place in chapter.places])
+            of_chapter[:] = [TAGS.index(tag) for tag in opened]
         names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         numbers[UNKNOWN] = -1
         yield Example(
             chapter,
             by_chapter[chapter.number],
-            np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
+            of_chapter,
             np.array([numbers[name] for name in names], dtype=np.int64),
         )
 
@@ -179,81 +179,14 @@ def _open_conversation(tags: list[Tag]) -> list[Tag]:
     return tags
 
 
-# The share of splits between two utterances after which the narration stays with the first one.
-_STAYS = 0.3
-_SHORTEST = 8  # characters; narration has to be longer to stand alone
-_OPENS = re.compile(r"""[\s“"‘'(]*(\w)""")
-_CLOSES = re.compile(r"""[.!?…:;—][)\]”’»"']*\s*$""")
-_STOPS = re.compile(r"""[.!?…][)\]”’»"']*\s*$""")
-_NEXT_SENTENCE = re.compile(r"""(?<=[.!?…])[)\]”’»"']*\s+(?=\w)""")
-_SHORT = re.compile(r"\b(?:Mr|Mrs|Ms|Messrs|Dr|St|Capt|Col|Gen|Rev|Mme|Mlle|Esq|Jr|Sr|No|[A-Z])\.$")
-
-
 def augment(example: Example, share: float, rng: random.Random) -> Example:
-    """Returns the chapter with some paragraphs split in two or three; its tags stay.
-
-    A paragraph can be split around a whole sentence of narration between two utterances, and after
-    sentences of narration before its first utterance. A sentence that names the speaker ("Holmes
-    muttered.") stays beside the utterance before it.
-    """
-    spans = tuple(_split_paragraphs(example.spans, share, rng))
+    """Returns the chapter with some paragraphs split in two or three; its tags stay."""
+    spans = tuple(split_paragraphs(example.spans, share, rng))
     if spans == example.spans:
         return example
     read = example.chapter
     chapter = chapter_of(read.book, spans, read.places, read.language)
     return replace(example, chapter=chapter, spans=spans)
-
-
-def _split_paragraphs(spans: Sequence[Span], share: float, rng: random.Random) -> Iterator[Span]:
-    n_added = 0  # paragraphs
-    for number, group in groupby(spans, key=lambda span: span.paragraph):
-        paragraph = list(group)
-        for n, span in enumerate(paragraph):
-            at = _split_point(paragraph, n)
-            if at is None or rng.random() >= share:
-                yield replace(span, paragraph=number + n_added)
-                continue
-            if at:
-                yield replace(span, paragraph=number + n_added, text=span.text[:at])
-            stays = n > 0 and rng.random() < _STAYS
-            n_added += n > 0 and not stays
-            text = span.text[at:].rstrip()
-            yield replace(span, paragraph=number + n_added, text=text if stays else text.lstrip())
-            n_added += 1
-
-
-def _split_point(paragraph: Sequence[Span], n: int) -> int | None:
-    """Returns where text that can stand in its own paragraph begins in a span, or None."""
-    span = paragraph[n]
-    if span.is_utterance or span.quoted or n + 1 == len(paragraph):
-        return None
-    if not paragraph[n + 1].is_utterance or not _CLOSES.search(span.text):
-        return None
-    if not n:
-        return 0 if _begins_sentence(span.text) and _STOPS.search(span.text) else None
-    if not paragraph[n - 1].is_utterance:
-        return None
-    if _begins_sentence(span.text) and not tells_who_spoke(span.text):
-        return 0 if _STOPS.search(paragraph[n - 1].text) and _can_stand_alone(span.text) else None
-    for found in _NEXT_SENTENCE.finditer(span.text):
-        rest = span.text[found.end() :]
-        if (
-            _begins_sentence(rest)
-            and _can_stand_alone(rest)
-            and not _SHORT.search(span.text[: found.start()])
-        ):
-            return found.end()
-    return None
-
-
-def _begins_sentence(text: str) -> bool:
-    """Whether a text begins with a sentence."""
-    found = _OPENS.match(text)
-    return found is not None and found[1].isupper()
-
-
-def _can_stand_alone(text: str) -> bool:
-    return len(text.strip()) > _SHORTEST
 
 
 def find_held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, str]:
@@ -269,11 +202,11 @@ def find_held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, 
 
 def tag_weakly(
     sources: Iterable[Source],
-    tagger: Tagger,
+    tagger: Tagger | None,
     held_out: Mapping[str, str],
     leave_out: Callable[[str], object],
 ) -> list[Example]:
-    """Returns the chapters of books with the tags that a tagger gives them."""
+    """Returns the chapters of books with the tags of a tagger; without one they have no tags."""
     found: list[Example] = []
     for source in sources:
         reason = held_out.get(id_of(source.path) if source.path else source.id)
@@ -288,10 +221,6 @@ def tag_weakly(
     if not found:
         raise InputError("found no book for weak labels but those left out")
     return found
-
-
-# Returns the items; iterating over them may show how far it is, under a name.
-Progress = Callable[[Sequence[Any], str], Iterable[Any]]
 
 
 class VersionedChapters(Protocol):
@@ -391,6 +320,30 @@ class BalancedChapters:
 
 
 @dataclass(frozen=True, slots=True)
+class TaughtChapters:
+    """Chapters with the soft labels of teachers, who read each version."""
+
+    chapters: VersionedChapters
+    teachers: Teachers
+
+    @property
+    def is_varied(self) -> bool:
+        """Whether epochs read different versions."""
+        return self.chapters.is_varied
+
+    def __len__(self) -> int:
+        """The number of chapters."""
+        return len(self.chapters)
+
+    def version(self, epoch: int) -> Sequence[Example]:
+        """Returns the chapters as an epoch reads them, counted from 0."""
+        examples = self.chapters.version(epoch)
+        labels = self.teachers.label([example.chapter for example in examples])
+        pairs = zip(examples, labels, strict=True)
+        return [replace(example, soft_labels=soft_labels) for example, soft_labels in pairs]
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingData:
     """What a run trains on and is scored against."""
 
@@ -399,6 +352,11 @@ class TrainingData:
     # the gold that it is scored against by split; the first one chooses the epoch.
     splits: Mapping[str, AnnotatedExamples]
     record: Record  # what all of it was made from
+    teachers: Teachers | None = None  # who label the chapters that are read; prepared ones have it
+
+    def taught(self, chapters: VersionedChapters) -> VersionedChapters:
+        """Returns chapters of these data with the soft labels of the teachers, if there are any."""
+        return TaughtChapters(chapters, self.teachers) if self.teachers else chapters
 
 
 def read_training_data(
@@ -406,7 +364,8 @@ def read_training_data(
 ) -> TrainingData:
     """Returns the data of a run from annotations and books.
 
-    Dev and test are read now, so that an error shows before hours of training.
+    The teachers are loaded, and dev and test read now, so that an error shows before hours of
+    training.
     """
 
     def leave_out(line: str) -> None:
@@ -415,6 +374,7 @@ def read_training_data(
 
     read_book = partial(read_book_bytes, books=config.books)
     left_out: list[str] = []
+    teachers = Teachers.load(config, progress) if config.teacher else None
     training = read_examples(
         config.gold,
         config.train_split,
@@ -443,7 +403,7 @@ def read_training_data(
         sources, missing = find_sources(config.weak, config.books)
         if missing:
             raise InputError(str(missing[0]))
-        tagger = load_tagger(config.weak_tagger)
+        tagger = None if teachers else load_tagger(config.weak_tagger)
         held_out = find_held_out_books(config.gold, config.without)
         weak = tag_weakly(progress(sources, "weak labels"), tagger, held_out, report)
     return TrainingData(
@@ -451,6 +411,7 @@ def read_training_data(
         AugmentedChapters(tuple(weak), config.augment_share, config.seed),
         splits,
         build_data_record(config, examples, splits[config.dev_split], weak, left_out),
+        teachers,
     )
 
 
@@ -476,6 +437,8 @@ def build_data_record(
     left_out: Sequence[str],
 ) -> Record:
     """Returns what the data of a run are, as the checkpoint's config keeps it."""
+    teachers = teacher_signatures(config)
+    weak_tagger = "the teachers" if teachers else tagger_signature(config.weak_tagger)
     return {
         "data": f"{config.gold} {config.train_split}",
         "dev": config.dev_split,
@@ -490,6 +453,7 @@ def build_data_record(
         "seed of the examples": config.seed,
         "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
         "digest of weak labels": digest_examples(weak) if weak else "",
-        "weak tagger": tagger_signature(config.weak_tagger) if weak else "",
+        "weak tagger": weak_tagger if weak else "",
+        "teachers": " ".join(teachers),
         "test": config.test_split or "none",
     }
