@@ -1,9 +1,9 @@
 """Trains the networks on the annotations: `python train.py --help`.
 
-There are five, each with a command: the tagger, the network of the speakers, the classifier of
-speech, the model of where speakers pause, and that of where speech begins and ends. The last is
-trained from annotations and books, the others also from a file of prepared examples alone. Another
-command makes an encoder for the tagger.
+There are six, each with a command: the tagger, the reader, the network of the speakers, the
+classifier of speech, the model of where speakers pause, and that of where speech begins and ends.
+The last is trained from annotations and books, the others also from a file of prepared examples
+alone. Another command makes an encoder for the tagger.
 
 A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
 run folder with the checkpoint, its calibration and scores, the metrics of every epoch, and the
@@ -18,7 +18,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,11 +48,14 @@ from miner.lab.app.plots import evaluation as plots
 from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.lab.learning.run_folder import RunFolder, partial_folder, run_folder
+from miner.lab.measure.scores import Scores
 from miner.lab.training import pauses as pause_training
 from miner.lab.training import quotation_kinds as kind_training
 from miner.lab.training import segmentation
 from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
+from miner.lab.training.reader import run as reader_training
+from miner.lab.training.reader.training_config import ReaderTraining
 from miner.lab.training.speakers import training as speaker_training
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
 from miner.lab.training.tagger.model_selection import best_epoch, evaluate_epoch, trained_experts
@@ -130,6 +133,38 @@ def tagger(
         prepare_examples(config, prepare, force)
     elif out:
         run(config, out, examples, resume, force)
+
+
+@main.command()
+@click.option("-o", "--out", type=OUTPUT, help="Run folder.")
+@click.option("--prepare", type=OUTPUT, help="File for prepared examples; trains nothing.")
+@click.option(
+    "--examples",
+    type=PATH,
+    help="Prepared examples to train on, with the options that they were prepared with.",
+)
+@config_options(ReaderTraining)
+@click.option("--resume", is_flag=True, help="Resume the interrupted run in OUT.")
+@click.option("--force", is_flag=True, help="Replace the run in OUT, or the file of examples.")
+def reader(
+    out: Path | None,
+    prepare: Path | None,
+    examples: Path | None,
+    resume: bool,
+    force: bool,
+    **choices: Any,
+) -> None:
+    """Train the reader, tags and speakers in one, and write a run folder for `miner --tagger`."""
+    config = ReaderTraining(**choices)
+    if (out is None) == (prepare is None) or (prepare and examples):
+        raise InputError("expected --out, with or without --examples, or --prepare alone")
+    if prepare:
+        reader_training.prepare_examples(config, prepare, force, report)
+    elif out:
+        finished = reader_training.train_reader(
+            config, out, examples, resume, force, command(), report
+        )
+        show_scores(finished.scores)
 
 
 @main.command()
@@ -309,11 +344,16 @@ def run(
             (out / CHECKPOINT_ENCODER).unlink(missing_ok=True)  # of an earlier run
         finished = score_as_tagged(folder.made, out.name, finished, data.splits, config.resamples)
         write_run_record(folder.made, finished, state.rows)
-    for name, scores in finished.scores.items():
-        for unit in ("B-START", "turn-pair"):
-            value = scores.total.end_to_end[f"{unit}.f1"].value
-            click.echo(f"{name}: {unit} F1 {format_value(value)}")
+    show_scores(finished.scores)
     report_once(f"wrote {out}, {time.monotonic() - began:.0f} seconds in all")
+
+
+def show_scores(scores: Mapping[str, Scores]) -> None:
+    """Prints the main scores of a run."""
+    for name, of_split in scores.items():
+        for unit in ("B-START", "turn-pair"):
+            value = of_split.total.end_to_end[f"{unit}.f1"].value
+            click.echo(f"{name}: {unit} F1 {format_value(value)}")
 
 
 def command() -> str:

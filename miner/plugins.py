@@ -1,8 +1,8 @@
 """What a new file, or a package of somebody else, adds: modules of a folder, and entry points.
 
 A module of a folder, such as an output format, is found by its name. Entry points of the groups
-`miner.taggers` and `miner.commands` are what installed packages register. Any room may import this
-module.
+`miner.taggers`, `miner.checkpoints` and `miner.commands` are what installed packages register. Any
+room may import this module.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import miner
 
 ROOT = Path(miner.__file__).parents[1]
 # A room imports only itself and the rooms before it. The laboratory sees all rooms of the miner.
-ROOMS = "languages books speech people tagger annotation corpus app".split()
+ROOMS = "languages books speech people tagger reader annotation corpus app".split()
 LAB = [f"lab.{room}" for room in "gold measure learning training lessons app".split()]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path

@@ -11,7 +11,7 @@ follow the speakers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from miner.people.addressees import Said, find_addressees
 from miner.people.cast import Character, Kind, find_unnamed, slug_of
 from miner.people.chain import Scores, Way, best_sequence, sum_sequences
 from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
-from miner.people.clues import find_clues, keep_names
+from miner.people.clues import ChapterClues, find_clues, keep_names
 from miner.people.features import FEATURES, Array, CandidateChapter, read_candidates
 from miner.people.mentions import UNKNOWN_NUMBER, BookPeople, Person, read_people
 from miner.speech.spans import BookSpans
@@ -86,17 +86,31 @@ class NetworkDecider:
         if not chapter.features:
             return Decided((), (), ())
         rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
-        table, people = _spread(chapter, self.score(rows), facts=self._facts)
-        table[:, :, people == UNKNOWN_NUMBER] += _UNKNOWN_ODDS
-        table[Way.LAST] += np.array(continues, dtype=np.float32)[:, None]
-        marginals = sum_sequences(table[:, None], [len(chapter.spans)]).marginals[:, 0]
-        of_people, goes_on = marginals.sum(axis=0), marginals[Way.LAST].sum(axis=1)
-        best = best_sequence(of_people, goes_on)
-        return Decided(
-            tuple(people[best].tolist()),
-            tuple(of_people[np.arange(len(best)), best].tolist()),
-            tuple(goes_on.tolist()),
-        )
+        return decide_by_scores(chapter, self.score(rows), continues, facts=self._facts)
+
+
+def decide_by_scores(
+    chapter: CandidateChapter, scores: Scores, continues: Sequence[float], *, facts: bool = True
+) -> Decided:
+    """Returns the speakers by the scores of all candidates and the chain of the speakers.
+
+    Args:
+        chapter: a chapter with at least one utterance.
+        scores: of each way to speak of each candidate: (candidates, ways).
+        continues: log-odds that the last speaker goes on, for each utterance.
+        facts: whether nobody else speaks where a name stands beside a verb of saying.
+    """
+    table, people = _spread(chapter, scores, facts=facts)
+    table[:, :, people == UNKNOWN_NUMBER] += _UNKNOWN_ODDS
+    table[Way.LAST] += np.array(continues, dtype=np.float32)[:, None]
+    marginals = sum_sequences(table[:, None], [len(chapter.spans)]).marginals[:, 0]
+    of_people, goes_on = marginals.sum(axis=0), marginals[Way.LAST].sum(axis=1)
+    best = best_sequence(of_people, goes_on)
+    return Decided(
+        tuple(people[best].tolist()),
+        tuple(of_people[np.arange(len(best)), best].tolist()),
+        tuple(goes_on.tolist()),
+    )
 
 
 def _spread(
@@ -159,37 +173,69 @@ class SpeakerAttributor:
         # A file of tags may have other utterances than the book.
         book_spans = replace(book_spans, spans=tuple(item.span for item in tagged))
         book = read_people(book_spans, characters)
-        listed = _Characters(book, characters or ())
-        continuing = {n for n, span in enumerate(book_spans.spans) if span.continues}
-        spans = list(tagged)
-        for chapter in book.chapters():
-            clues = find_clues(chapter)
-            if self.names_only:
-                clues = keep_names(clues)
-            candidates = read_candidates(clues, book, continuing)
-            odds = [_odds_of_going_on(tagged[n], self.tag_share) for n in candidates.spans]
-            decided = self.decider.decide(candidates, odds)
-            id_of = partial(listed.id_of, candidates.people, chapter.number)
-            before: tuple[Tag, str | None] | None = None
-            said: list[Said] = []
-            utterances = zip(candidates.spans, clues.clues, *decided, strict=True)
-            for place, clue, number, sure, goes_on in utterances:
-                speaker = id_of(number)
-                called = sorted(filter(None, map(id_of, clue.calls.called - {number})))
-                item = spans[place]
-                if revise:
-                    item = _agreeing(item, speaker, before, goes_on)
-                spans[place] = replace(
-                    item,
-                    speaker=speaker,
-                    speaker_confidence=None if speaker is None else sure,
-                )
-                told = None if clue.told is None else id_of(clue.told)
-                said.append(Said(item.tag is Tag.B_START, speaker, tuple(called), told))
-                before = item.tag, speaker
-            for place, people in zip(candidates.spans, find_addressees(said), strict=True):
-                spans[place] = replace(spans[place], addressees=people)
-        return SpokenBook(tuple(spans), listed.characters(), book.unlisted)
+        return speak(
+            book,
+            tagged,
+            read_chapters(book, book_spans, names_only=self.names_only),
+            self.decider,
+            characters,
+            tag_share=self.tag_share,
+            revise=revise,
+        )
+
+
+def read_chapters(
+    book: BookPeople, book_spans: BookSpans, *, names_only: bool = False
+) -> Iterator[tuple[ChapterClues, CandidateChapter]]:
+    """Yields the chapters of a book with their clues and their candidates, in order."""
+    continuing = {n for n, span in enumerate(book_spans.spans) if span.continues}
+    for chapter in book.chapters():
+        clues = find_clues(chapter)
+        if names_only:
+            clues = keep_names(clues)
+        yield clues, read_candidates(clues, book, continuing)
+
+
+def speak(
+    book: BookPeople,
+    tagged: Sequence[TaggedSpan],
+    chapters: Iterable[tuple[ChapterClues, CandidateChapter]],
+    decider: Decider,
+    characters: Sequence[Character] | None = None,
+    *,
+    tag_share: float = TAG_SHARE,
+    revise: bool = True,
+) -> SpokenBook:
+    """Returns the speakers and the addressees of a tagged book, as a decider has them.
+
+    With `revise` the tags agree with the speakers.
+    """
+    listed = _Characters(book, characters or ())
+    spans = list(tagged)
+    for clues, candidates in chapters:
+        odds = [odds_of_going_on(tagged[n], tag_share) for n in candidates.spans]
+        decided = decider.decide(candidates, odds)
+        id_of = partial(listed.id_of, candidates.people, clues.chapter.number)
+        before: tuple[Tag, str | None] | None = None
+        said: list[Said] = []
+        utterances = zip(candidates.spans, clues.clues, *decided, strict=True)
+        for place, clue, number, sure, goes_on in utterances:
+            speaker = id_of(number)
+            called = sorted(filter(None, map(id_of, clue.calls.called - {number})))
+            item = spans[place]
+            if revise:
+                item = _agreeing(item, speaker, before, goes_on)
+            spans[place] = replace(
+                item,
+                speaker=speaker,
+                speaker_confidence=None if speaker is None else sure,
+            )
+            told = None if clue.told is None else id_of(clue.told)
+            said.append(Said(item.tag is Tag.B_START, speaker, tuple(called), told))
+            before = item.tag, speaker
+        for place, people in zip(candidates.spans, find_addressees(said), strict=True):
+            spans[place] = replace(spans[place], addressees=people)
+    return SpokenBook(tuple(spans), listed.characters(), book.unlisted)
 
 
 def attribute_speakers(
@@ -277,7 +323,7 @@ class _Characters:
         return (*self._cast, *self._others.values())
 
 
-def _odds_of_going_on(tagged: TaggedSpan, share: float) -> float:
+def odds_of_going_on(tagged: TaggedSpan, share: float = TAG_SHARE) -> float:
     """Returns the weighted log-odds that the last speaker goes on, as the tag has them.
 
     A tag without confidence says nothing.

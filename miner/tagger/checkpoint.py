@@ -19,8 +19,8 @@ from tokenizers import Tokenizer
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
-from miner.tagger.config import TaggingConfig, encoder_size, read_config
+from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
+from miner.tagger.config import TaggingConfig, encoder_size, read_config, refuse_missing
 from miner.tagger.decoding import TagScores
 from miner.tagger.encoding import Window, find_special_tokens, make_plain
 from miner.tagger.head import Array, Head, dequantize, is_part_of
@@ -40,11 +40,8 @@ def load_checkpoint(
     ONNX Runtime computes it on the CPU. PyTorch computes it on a GPU, in bfloat16, or if the
     checkpoint has no ONNX file.
     """
-    if dtype not in (_FLOAT32, _BFLOAT16):
-        raise InputError(f"found dtype {dtype!r}, expected {_FLOAT32} or {_BFLOAT16}")
-    for name in CHECKPOINT:
-        if not (path / name).is_file():
-            raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
+    refuse_other_dtype(dtype)
+    refuse_missing(path)
     config, record = read_config(path)
     if not is_known:
         refuse_failing_tokenizer(path / TOKENIZER)
@@ -64,6 +61,12 @@ def _load_torch(path: Path, device: str, dtype: str) -> Runtime:
     torch.nn.Module.to(model, device)
     model.encoder.to(getattr(torch, dtype))
     return TorchRuntime(path, model)
+
+
+def refuse_other_dtype(dtype: str) -> None:
+    """Raises an error if no encoder can be computed in numbers of this type."""
+    if dtype not in (_FLOAT32, _BFLOAT16):
+        raise InputError(f"found dtype {dtype!r}, expected {_FLOAT32} or {_BFLOAT16}")
 
 
 def has_gpu() -> bool:

@@ -13,11 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from miner.errors import InputError
-from miner.files import CHECKPOINT_CONFIG
+from miner.files import CHECKPOINT, CHECKPOINT_CONFIG
 from miner.tagger.features import FEATURES
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 MODEL_TYPE = "conversation-tagger"
 FORMAT = 1  # raised when this version would read an older checkpoint wrongly
@@ -25,9 +28,9 @@ CONTEXTS = ("text", "span")
 # A probability of the structure expert's answer, from which on the text of an utterance is not
 # read. On dev, tags are the same as with all text read (a table is in tests/benchmarks/README.md).
 SURE = 0.95
-_LONGEST_WINDOW = 65_536  # tokens; no encoder that we know of reads more at once
-_LARGEST_OFFSET = 1000.0
-_LARGEST_LAYER, _MOST_LAYERS = 65_536, 64  # of the head; far above any that was useful
+LONGEST_WINDOW = 65_536  # tokens; no encoder that we know of reads more at once
+LARGEST_OFFSET = 1000.0
+LARGEST_LAYER, MOST_LAYERS = 65_536, 64  # of the head; far above any that was useful
 
 
 class Expert(StrEnum):
@@ -68,15 +71,7 @@ class TaggingConfig:
 def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
     """Returns the config of a checkpoint, and the record that its file holds."""
     path = folder / CHECKPOINT_CONFIG
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise InputError(f"{path}: found bad JSON ({error}), expected a config") from error
-    except RecursionError as error:
-        raise InputError(
-            f"{path}: found JSON that is nested too deeply, expected a config"
-        ) from error
-    record = record if isinstance(record, dict) else {}
+    record = read_record(folder)
     refuse_another_format(record, path)
     values = {
         field.name: record[field.name] for field in fields(TaggingConfig) if field.name in record
@@ -85,12 +80,38 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
         config = tagging_config(values)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    longest = encoder_size(record, "max_position_embeddings")
-    if longest is not None and config.window > longest:
-        raise InputError(
-            f"{path}: found window {config.window}, expected at most {longest}, the encoder's"
-        )
+    refuse_long_window(config.window, record, path)
     return config, record
+
+
+def refuse_missing(folder: Path) -> None:
+    """Raises an error if a folder lacks a file of a checkpoint."""
+    for name in CHECKPOINT:
+        if not (folder / name).is_file():
+            raise InputError(f"{folder}: found no {name}, expected a checkpoint of `train.py`")
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Returns what the config of a checkpoint holds, of whatever kind the checkpoint is."""
+    path = folder / CHECKPOINT_CONFIG
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
+        raise InputError(f"{path}: found bad JSON ({error}), expected a config") from error
+    except RecursionError as error:
+        raise InputError(
+            f"{path}: found JSON that is nested too deeply, expected a config"
+        ) from error
+    return record if isinstance(record, dict) else {}
+
+
+def refuse_long_window(window: int, record: Mapping[str, Any], path: Path) -> None:
+    """Raises an error if the encoder of a checkpoint cannot read a whole window."""
+    longest = encoder_size(record, "max_position_embeddings")
+    if longest is not None and window > longest:
+        raise InputError(
+            f"{path}: found window {window}, expected at most {longest}, the encoder's"
+        )
 
 
 def encoder_size(record: Mapping[str, Any], name: str) -> int | None:
@@ -103,29 +124,21 @@ def encoder_size(record: Mapping[str, Any], name: str) -> int | None:
 def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
     """Returns the config with these values; others have their defaults."""
     config = TaggingConfig(**values)
-    for field in fields(TaggingConfig):
-        found, kind = getattr(config, field.name), type(field.default)
-        is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
-        if type(found) is not kind and not is_number:
-            raise InputError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
     ranges = {
-        "margin": (0, _LONGEST_WINDOW),
-        "window": (3, _LONGEST_WINDOW),
+        "margin": (0, LONGEST_WINDOW),
+        "window": (3, LONGEST_WINDOW),
         "ends": (0, math.inf),
         "paragraphs": (0, math.inf),
-        "projection": (1, _LARGEST_LAYER),
-        "hidden": (1, _LARGEST_LAYER),
-        "layers": (1, _MOST_LAYERS),
+        "projection": (1, LARGEST_LAYER),
+        "hidden": (1, LARGEST_LAYER),
+        "layers": (1, MOST_LAYERS),
         "start_share": (0.0, 1.0),
         "turn_share": (0.0, 1.0),
         "sure": (0.0, 1.0),
-        "start_offset": (-_LARGEST_OFFSET, _LARGEST_OFFSET),
+        "start_offset": (-LARGEST_OFFSET, LARGEST_OFFSET),
         "confidence_temperature": (1e-3, 1e3),
     }
-    for name, (low, high) in ranges.items():
-        found = getattr(config, name)
-        if not low <= found <= high:  # NaN is in no range
-            raise InputError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
+    check_values(config, ranges)
     if config.context not in CONTEXTS:
         raise InputError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
     if config.context == "text" and config.window < (least := 2 * config.margin + 3):
@@ -133,6 +146,24 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
             f"found window {config.window} with margin {config.margin}, expected {least} or more"
         )
     return config
+
+
+def check_values(config: DataclassInstance, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Raises an error if a value of a config is of another type than its default, or too far off.
+
+    Args:
+        config: the config; each of its fields has a default.
+        ranges: the least and the greatest value of fields, by name.
+    """
+    for field in fields(config):
+        found, kind = getattr(config, field.name), type(field.default)
+        is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
+        if type(found) is not kind and not is_number:
+            raise InputError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
+    for name, (low, high) in ranges.items():
+        found = getattr(config, name)
+        if not low <= found <= high:  # NaN is in no range
+            raise InputError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
 
 
 def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

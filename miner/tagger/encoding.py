@@ -92,7 +92,7 @@ def encode_text(
     utterances: list[Range] = []
     _, separator = find_special_tokens(tokenizer)
     paragraphs = [_shortened(paragraph, ends) for paragraph in chapter.paragraphs]
-    encoded = _tokenized([paragraph.text for paragraph in paragraphs], tokenizer)
+    encoded = tokenize([paragraph.text for paragraph in paragraphs], tokenizer)
     for paragraph, (ids, offsets) in zip(paragraphs, encoded, strict=True):
         at = 0
         for start, end in paragraph.utterances:
@@ -110,7 +110,7 @@ def encode_text(
     for first, last in utterances:
         narration.append((min(before, first), first))
         before = max(last, before)
-    windows = _windows(tokens, tokenizer, window, margin)
+    windows = cut_windows(tokens, tokenizer, window, margin)
     return Encoding(windows, len(tokens), tuple(utterances), tuple(narration))
 
 
@@ -132,7 +132,7 @@ def encode_spans(chapter: Chapter, tokenizer: Tokenizer, window: int) -> Encodin
     windows: list[Window] = []
     n_tokens = 0
     room = window - _N_SPECIAL
-    for ids, _ in _tokenized(texts, tokenizer):
+    for ids, _ in tokenize(texts, tokenizer):
         ids = ids[:room]
         if ids:
             windows.append(Window(_with_special(ids, tokenizer), (0, len(ids)), n_tokens))
@@ -176,7 +176,7 @@ def _ends(ids: list[int], n: int) -> list[int]:
     return ids if not n or len(ids) <= 2 * n else ids[:n] + ids[-n:]
 
 
-def _windows(
+def cut_windows(
     tokens: Sequence[int], tokenizer: Tokenizer, window: int, margin: int
 ) -> tuple[Window, ...]:
     """Returns windows of the same length over all tokens, so that none needs padding."""
@@ -215,7 +215,7 @@ def batch_windows(
             yield length, numbers[at : at + rows]
 
 
-def _tokenized(
+def tokenize(
     texts: Sequence[str], tokenizer: Tokenizer
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
     """Returns the tokens of each text without special tokens, and their character ranges."""

@@ -14,10 +14,11 @@ from hashlib import sha256
 from importlib.metadata import EntryPoint
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint, reason_of
+from miner.people.cast import Character
 from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.plugins import find_entries
 from miner.speech.spans import BookSpans
@@ -32,6 +33,9 @@ FLOAT32 = "float32"
 DTYPES = (FLOAT32, "bfloat16")
 BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares by default
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
+# Entry points by which kinds of checkpoints are added: the model type, and a callable that takes
+# the folder and the type of numbers, and returns a `SpeakingTagger`.
+CHECKPOINT_GROUP = "miner.checkpoints"
 # The checkpoints that come with the package.
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
@@ -86,6 +90,24 @@ class StoredTags:
         return stored
 
 
+class SpeakingTagger(Protocol):
+    """A loaded tagger that finds the speakers, too."""
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages that compute the tags."""
+        ...
+
+    def tag(
+        self,
+        book_spans: BookSpans,
+        on_words: Callable[[int], None] | None = None,
+        characters: Sequence[Character] | None = None,
+    ) -> SpokenBook:
+        """The tags and the speakers of a book, whose characters may be given."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint, and the speakers that agree with its tags.
@@ -102,7 +124,7 @@ class CheckpointTagger:
         """The packages that compute the tags."""
         return self.load().libraries
 
-    def load(self) -> NeuralTagger:
+    def load(self) -> NeuralTagger | SpeakingTagger:
         """The tagger, loaded once, and again after its files have changed."""
         return _load_model(self.path, self.dtype, _file_states(self.path))
 
@@ -111,8 +133,12 @@ class CheckpointTagger:
     ) -> SpokenBook:
         """One tagged span per span of the book, each utterance with its speaker."""
         from miner.people.attributor import attribute_speakers
+        from miner.tagger.tagger import NeuralTagger
 
-        tagged = self.load().tag(book_spans, on_words)
+        tagger = self.load()
+        if not isinstance(tagger, NeuralTagger):
+            return tagger.tag(book_spans, on_words, self.characters.get(book_spans.book.id))
+        tagged = tagger.tag(book_spans, on_words)
         return attribute_speakers(book_spans, tagged, self.characters, revise=True)
 
 
@@ -161,7 +187,7 @@ def uses_checkpoint(name: str) -> bool:
     return name == AUTO or is_checkpoint(Path(name))
 
 
-def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
+def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger | SpeakingTagger:
     """The loaded tagger of a checkpoint."""
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     _refuse_damaged(path)
@@ -268,9 +294,13 @@ def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
 
 
 @lru_cache(maxsize=2)  # books of several languages may take turns
-def _load_model(path: Path, dtype: str, states: _FileStates) -> NeuralTagger:
+def _load_model(path: Path, dtype: str, states: _FileStates) -> NeuralTagger | SpeakingTagger:
     from miner.tagger.checkpoint import load_checkpoint
+    from miner.tagger.config import read_record
 
+    # A checkpoint of another kind names it in its config.
+    if entry := find_entries(CHECKPOINT_GROUP).get(str(read_record(path).get("model_type"))):
+        return entry.load()(path, dtype)
     return load_checkpoint(path, dtype=dtype, is_known=_digest_of(states) in SHIPPED.values())
 
 

@@ -150,10 +150,28 @@ def token_tensors(
     encoding: Encoding, pad: int, tokens_at_once: int, device: torch.device
 ) -> TokenTensors:
     """Returns a chapter in tensors on a device."""
+    batches, order = batch_tokens(encoding, pad, tokens_at_once, device)
+    parts = np.array([*encoding.utterances, *encoding.narration], dtype=np.int64).reshape(-1, 2)
+    sizes = parts[:, 1] - parts[:, 0]
+    bounds = np.cumsum(sizes) - sizes
+    members = np.repeat(parts[:, 0] - bounds, sizes) + np.arange(sizes.sum())
+    last = max(encoding.n_tokens - 1, 0)
+    first = np.minimum(parts[: len(encoding.utterances), 0], last)
+    arrays = (members, bounds, first)
+    return TokenTensors(batches, order, *(_move(torch.from_numpy(a), device) for a in arrays))
+
+
+def batch_tokens(
+    encoding: Encoding, pad: int, tokens_at_once: int, device: torch.device, step: int = _PAD_TO
+) -> tuple[tuple[WindowBatch, ...], Tensor]:
+    """Returns the windows of a chapter in batches, and `TokenTensors.order`.
+
+    Windows are padded to a multiple of `step` tokens.
+    """
     order = np.zeros(encoding.n_tokens, dtype=np.int64)
     batches: list[WindowBatch] = []
     n_rows = 0
-    for length, numbers in batch_windows(encoding.windows, _PAD_TO, tokens_at_once):
+    for length, numbers in batch_windows(encoding.windows, step, tokens_at_once):
         windows = [encoding.windows[n] for n in numbers]
         for window in windows:
             low, high = window.taken
@@ -161,14 +179,7 @@ def token_tensors(
             order[window.start : window.start + high - low] = np.arange(row, row + high - low)
             n_rows += length
         batches.append(window_batch(windows, length, pad, device))
-    parts = np.array([*encoding.utterances, *encoding.narration], dtype=np.int64).reshape(-1, 2)
-    sizes = parts[:, 1] - parts[:, 0]
-    bounds = np.cumsum(sizes) - sizes
-    members = np.repeat(parts[:, 0] - bounds, sizes) + np.arange(sizes.sum())
-    last = max(encoding.n_tokens - 1, 0)
-    first = np.minimum(parts[: len(encoding.utterances), 0], last)
-    arrays = (order, members, bounds, first)
-    return TokenTensors(tuple(batches), *(_move(torch.from_numpy(a), device) for a in arrays))
+    return tuple(batches), _move(torch.from_numpy(order), device)
 
 
 def window_batch(
@@ -282,7 +293,7 @@ class TextExpert(nn.Module):
         vectors = self.projection(vectors)
         if self.plain is not None:
             vectors = torch.cat([vectors, self.plain(features[..., :N_PLAIN])], dim=2)
-        return _run_lstm(self.lstm, self.dropout, vectors, lengths)
+        return run_lstm(self.lstm, self.dropout, vectors, lengths)
 
     def _compare(self, voices: Tensor, n: int) -> Tensor:
         """Returns the likeness of the voice of each utterance with that n before it."""
@@ -302,12 +313,10 @@ class StructureExpert(nn.Module):
 
     def forward(self, features: Tensor, lengths: Tensor | None) -> Tensor:
         """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3)."""
-        return self.scores(_run_lstm(self.lstm, self.dropout, self.projection(features), lengths))
+        return self.scores(run_lstm(self.lstm, self.dropout, self.projection(features), lengths))
 
 
-def _run_lstm(
-    lstm: nn.LSTM, dropout: nn.Dropout, vectors: Tensor, lengths: Tensor | None
-) -> Tensor:
+def run_lstm(lstm: nn.LSTM, dropout: nn.Dropout, vectors: Tensor, lengths: Tensor | None) -> Tensor:
     """Returns the states of a BiLSTM over sequences, joined with its input vectors."""
     vectors = dropout(vectors)
     if lengths is None:
@@ -392,14 +401,14 @@ class ConversationTagger(PreTrainedModel):
     def score_structure(self, features: Tensor) -> Tensor:
         """Returns the scores by the structure expert of one sequence: (utterances, 4)."""
         assert self.structure is not None
-        return _scores_of_tags(self.structure(features[None], None)[0])
+        return scores_of_tags(self.structure(features[None], None)[0])
 
     def score_text(self, vectors: Tensor, features: Tensor, structure: Tensor | None) -> Tensor:
         """Returns the scores of one sequence by the text expert, mixed with the structure's.
 
         `vectors` are (utterances, 3 x width); the scores (utterances, 4).
         """
-        scores = _scores_of_tags(self.text.score(vectors, features))
+        scores = scores_of_tags(self.text.score(vectors, features))
         return scores if structure is None else self.mix_scores(scores, structure)
 
     def read_chapter(self, encoding: Encoding) -> Tensor:
@@ -465,9 +474,9 @@ class ConversationTagger(PreTrainedModel):
             vectors = self.read_chapter(encoding) if vectors is None else vectors
             padded = pad_sequence([vectors[part] for part in sequences], batch_first=True)
             scores, alike = self.text(padded, structure, lengths)
-            found.append(_scores_of_tags(scores))
+            found.append(scores_of_tags(scores))
         if Expert.STRUCTURE in experts and self.structure is not None:
-            found.append(_scores_of_tags(self.structure(structure, lengths)))
+            found.append(scores_of_tags(self.structure(structure, lengths)))
         scores = self.mix_scores(*found) if len(found) > 1 else found[0]
         return [
             SequenceScores(scores[n, :length], None if alike is None else alike[n, :length])
@@ -480,7 +489,7 @@ def tensors_of(weights: Mapping[str, AnyArray]) -> dict[str, Tensor]:
     return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
 
 
-def _scores_of_tags(outcomes: Tensor) -> Tensor:
+def scores_of_tags(outcomes: Tensor) -> Tensor:
     """Returns the scores of the tags from those of the outcomes: (..., 4) from (..., 3)."""
     # An index on a GPU would wait for what is computed before.
     return torch.stack([outcomes[..., n] for n in OUTCOME_OF_TAG], dim=-1)

@@ -5,45 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from miner.errors import InputError
-from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
+from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.hub import load_with
-from miner.tagger.config import read_config
+from miner.tagger.config import read_config, refuse_missing
 from miner.tagger.decoding import TagScores
 from miner.tagger.encoding import Window
 from miner.tagger.head import AnyArray, dequantize, refuse_other_weights
-from miner.tagger.model import ConversationTagger, TaggerConfig, tensors_of
+from miner.tagger.model import ConversationTagger, tensors_of
 from miner.tagger.tagger import explained, finite
+
+Model = TypeVar("Model", bound=PreTrainedModel)
 
 
 def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
     """Returns the model of a checkpoint, in float32 and on the CPU, and its tokenizer."""
-    for name in CHECKPOINT:
-        if not (path / name).is_file():
-            raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
+    refuse_missing(path)
     _, record = read_config(path)
+    return read_model(path, record, ConversationTagger)
+
+
+def read_model(
+    path: Path, record: Mapping[str, Any], kind: type[Model]
+) -> tuple[Model, PreTrainedTokenizerFast]:
+    """Returns the model in a folder, in float32 and on the CPU, and its tokenizer.
+
+    Args:
+        path: the folder, which has the files of a checkpoint.
+        record: what its config holds, already checked.
+        kind: the class of the model, an encoder with a head.
+    """
     with _loading(path / CHECKPOINT_WEIGHTS):
         weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
     _check_encoder(path / CHECKPOINT_CONFIG, record, len(weights))
     with _loading(path / CHECKPOINT_CONFIG):
-        config = TaggerConfig.from_dict(record)
+        config = kind.config_class.from_dict(record)
         with torch.device("meta"):  # its weights need no memory, however large they would be
-            expected = ConversationTagger(config).state_dict()
+            expected = kind(config).state_dict()
     try:
         shapes = {name: tuple(weight.shape) for name, weight in expected.items()}
         refuse_other_weights(weights, shapes)
     except InputError as error:
         raise InputError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
     with _loading(path):
-        model = ConversationTagger(config)
+        model = kind(config)
         model.load_state_dict(tensors_of(weights))
         tokenizer = load_with(PreTrainedTokenizerFast, path, True)
     return model.eval(), tokenizer

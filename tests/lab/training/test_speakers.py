@@ -247,7 +247,7 @@ def test_the_loss_is_that_of_the_whole_sequence():
     from miner.lab.training.speakers import network as learning
 
     _, chapter = chapter_of(MARA, BELL)
-    (stretch,) = learning._stretches(chapter, [0] * 4)
+    (stretch,) = learning.divide_chapter(chapter, [0] * 4)
     model = learning.SpeakerNetwork(learning.SpeakerTraining(first=4, second=4, dropout=0.0))
 
     def loss():

@@ -65,7 +65,7 @@ class SpeakerNetwork(nn.Module):
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class Stretch:
     """Some utterances of a chapter that follow each other. People are columns of a table."""
 
     features: Array  # of all candidates, one utterance after the other
@@ -75,7 +75,11 @@ class _Stretch:
     start: tuple[int, int]  # the annotated last speaker before them, and the one before that
 
 
-def _stretches(chapter: CandidateChapter, targets: Sequence[int]) -> Iterator[_Stretch]:
+def divide_chapter(chapter: CandidateChapter, targets: Sequence[int]) -> Iterator[Stretch]:
+    """Yields the stretches of a chapter; their candidates are those of the chapter, in order.
+
+    `targets` are the positions of the speakers among the candidates of each utterance.
+    """
     said = [numbers[target] for numbers, target in zip(chapter.candidates, targets, strict=True)]
     last, before = NOBODY, NOBODY
     for first in range(0, len(said), _STRETCH):
@@ -85,7 +89,7 @@ def _stretches(chapter: CandidateChapter, targets: Sequence[int]) -> Iterator[_S
         people = np.unique(np.concatenate([*numbers, own[own != NOBODY]]))
         columns = {number: column for column, number in enumerate(people.tolist())}
         speakers = [columns[number] for number in said[first:end]]
-        yield _Stretch(
+        yield Stretch(
             np.concatenate(chapter.features[first:end]).astype(np.float16, copy=False),
             np.stack(
                 [
@@ -119,27 +123,36 @@ class _LogTotal(torch.autograd.Function):
         return gradients[0][None, :, None, None] * marginals, None, None
 
 
-def _loss(network: nn.Module, stretches: Sequence[_Stretch], device: torch.device) -> torch.Tensor:
+def _loss(network: nn.Module, stretches: Sequence[Stretch], device: torch.device) -> torch.Tensor:
     """Returns the negative log-likelihood of the annotated speakers of stretches."""
     rows = torch.from_numpy(np.concatenate([one.features for one in stretches]))
-    scores = network(rows.to(device).float()).cpu()
+    table = spread_scores(network(rows.to(device).float()).cpu(), stretches)
+    lengths = [len(one.speakers) for one in stretches]
+    totals = _LogTotal.apply(table, lengths, [one.start for one in stretches])
+    return totals.sum() - score_of_gold(table, stretches)
+
+
+def spread_scores(scores: torch.Tensor, stretches: Sequence[Stretch]) -> torch.Tensor:
+    """Returns a table of scores: (ways, stretches, utterances, people).
+
+    `scores` are those of all candidates of the stretches, in order: (candidates, ways).
+    """
     lengths = [len(one.speakers) for one in stretches]
     size = (len(Way), len(stretches), max(lengths), max(one.n_people for one in stretches))
     numbers = np.repeat(np.arange(len(stretches)), [len(one.features) for one in stretches])
     utterances, columns = np.concatenate([one.places for one in stretches], axis=1)
-    table = torch.full(size, float("-inf"))
-    table = table.index_put(
-        (
-            torch.arange(len(Way))[:, None],
-            torch.from_numpy(numbers)[None],
-            torch.from_numpy(utterances)[None],
-            torch.from_numpy(columns)[None],
-        ),
-        scores.T,
-    )
+    places = torch.from_numpy(np.stack([numbers, utterances, columns]))
+    places = places.to(scores.device, non_blocking=True)
+    ways = torch.arange(len(Way), device=scores.device)
+    table = torch.full(size, float("-inf"), device=scores.device)
+    table = table.index_put((ways[:, None], *places[:, None]), scores.T)
     for number, length in enumerate(lengths):  # what is not there needs a candidate, too
         table[:, number, length:] = 0.0
-    totals = _LogTotal.apply(table, lengths, [one.start for one in stretches])
+    return table
+
+
+def score_of_gold(table: torch.Tensor, stretches: Sequence[Stretch]) -> torch.Tensor:
+    """Returns the sum of the scores of the annotated speakers in the table of some stretches."""
     gold = [
         (way, number, utterance, speaker)
         for number, one in enumerate(stretches)
@@ -147,7 +160,8 @@ def _loss(network: nn.Module, stretches: Sequence[_Stretch], device: torch.devic
             zip(one.speakers, ways_of(one.speakers, one.start), strict=True)
         )
     ]
-    return totals.sum() - table[tuple(torch.tensor(gold).T)].sum()
+    places = torch.tensor(gold).T.to(table.device, non_blocking=True)
+    return table[tuple(places)].sum()
 
 
 def fit_network(
@@ -159,7 +173,7 @@ def fit_network(
 
     An example is a chapter with the position of the speaker among the candidates of each utterance.
     """
-    stretches = [item for chapter, targets in examples for item in _stretches(chapter, targets)]
+    stretches = [item for chapter, targets in examples for item in divide_chapter(chapter, targets)]
     if not stretches:
         raise InputError("found no utterance, expected some to learn from")
     torch.manual_seed(options.seed)
@@ -169,14 +183,14 @@ def fit_network(
     n_steps = options.epochs * ceil(len(stretches) / options.batch)
     sizes = np.array([one.n_people for one in stretches]) // _SIMILAR
 
-    def batches(_: int) -> list[list[_Stretch]]:
+    def batches(_: int) -> list[list[Stretch]]:
         drawn = order.permutation(len(stretches))
         drawn = drawn[np.argsort(sizes[drawn], kind="stable")].tolist()
         firsts = range(0, len(drawn), options.batch)
         steps = [[stretches[n] for n in drawn[first : first + options.batch]] for first in firsts]
         return [steps[n] for n in order.permutation(len(steps))]
 
-    def losses(wrapped: nn.Module, step: list[_Stretch]) -> Iterator[Part]:
+    def losses(wrapped: nn.Module, step: list[Stretch]) -> Iterator[Part]:
         n = sum(len(one.speakers) for one in step)
         loss = _loss(wrapped, step, network.score.weight.device) / n
         yield Part.of_mean(loss, n)

@@ -24,7 +24,7 @@ from miner.lab.learning.run_folder import Arrays
 from miner.lab.measure.speaker_matching import match_speakers
 from miner.lab.training.speakers.network import SpeakerTraining, fit_network
 from miner.people.attributor import NetworkDecider, SpeakerAttributor
-from miner.people.clues import find_clues
+from miner.people.clues import ChapterClues, find_clues
 from miner.people.features import FEATURES, CandidateChapter, read_candidates
 from miner.people.mentions import read_people
 from miner.speech.spans import BookSpans, Span
@@ -77,18 +77,35 @@ def examples_of(edition: Edition) -> Iterator[SpeakerExample]:
         if not of_gold:
             continue
         rows, names = zip(*of_gold, strict=True)
-        person_of = match_speakers(
-            names,
-            [found.clues[row] for row in rows],
-            whole.people,
-            book.cast,
-            first_person=found.chapter.first_person,
-            unknown=UNKNOWN,
-        )
-        targets = tuple(
-            _target(whole.candidates[row], person_of.get(name)) for row, name in of_gold
-        )
-        yield SpeakerExample(_select(whole, rows), targets, card.book, card.author)
+        chapter = select_utterances(whole, rows)
+        targets = find_targets(chapter, match_people(found, rows, names))
+        yield SpeakerExample(chapter, targets, card.book, card.author)
+
+
+def match_people(
+    found: ChapterClues, rows: Sequence[int], names: Sequence[str]
+) -> list[int | None]:
+    """Returns the person of the chapter who speaks each of some utterances; None for nobody known.
+
+    Args:
+        found: a chapter.
+        rows: the utterances, as positions among those of the chapter.
+        names: their speakers, as an annotator names them.
+    """
+    person_of = match_speakers(
+        names,
+        [found.clues[row] for row in rows],
+        found.chapter.people,
+        found.chapter.cast,
+        first_person=found.chapter.first_person,
+        unknown=UNKNOWN,
+    )
+    return [person_of.get(name) for name in names]
+
+
+def find_targets(chapter: CandidateChapter, people: Sequence[int | None]) -> tuple[int, ...]:
+    """Returns the position of each speaker among the candidates; see `SpeakerExample.targets`."""
+    return tuple(map(_target, chapter.candidates, people))
 
 
 def merge_gold(edition: Edition) -> tuple[BookSpans, tuple[Annotation | None, ...]]:
@@ -119,7 +136,7 @@ def _target(candidates: Sequence[int], person: int | None) -> int:
     return candidates.index(person)
 
 
-def _select(chapter: CandidateChapter, rows: Sequence[int]) -> CandidateChapter:
+def select_utterances(chapter: CandidateChapter, rows: Sequence[int]) -> CandidateChapter:
     """Returns the chapter with some of its utterances; features are as exact as in a file."""
     return CandidateChapter(
         chapter.people,

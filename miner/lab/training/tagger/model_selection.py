@@ -172,12 +172,15 @@ class BestEpoch:
         return replace(best, highest=max(goal, self.highest))
 
 
-def best_epoch(rows: Sequence[Row]) -> int:
-    """Returns the number of the best epoch, from the metrics of the epochs of a stage."""
+def best_epoch(rows: Sequence[Row], loss: str = "dev loss of mixture") -> int:
+    """Returns the number of the best epoch, from the metrics of the epochs of a stage.
+
+    `loss` is the name of the loss on dev.
+    """
     best = BestEpoch()
     for number, row in enumerate(rows):
         goal = sum(row[f"dev {unit}.f1"] or 0.0 for unit in _OF_GOAL) / 2
-        best = best.compare(number, goal, row["dev loss of mixture"])
+        best = best.compare(number, goal, row[loss])
     return best.epoch
 
 

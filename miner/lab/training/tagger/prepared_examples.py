@@ -30,7 +30,7 @@ from miner.lab.training.tagger.training_data import (
 from miner.speech.spans import BookSpans
 from miner.speech.tags import TaggedBook, TaggedSpan
 from miner.tagger.config import TaggingConfig
-from miner.tagger.encoding import UNREAD, encode_chapter
+from miner.tagger.encoding import UNREAD, Encoding, encode_chapter
 from miner.tagger.features import FEATURES, Paragraph
 
 KIND = "tagger"
@@ -69,12 +69,30 @@ class _Versions(NamedTuple):
     n_read: int
 
 
-class _PreparedSplit(NamedTuple):
+class PreparedSplit(NamedTuple):
     """The gold of a split: its chapters, its tagged books and their blocks, without text."""
 
     examples: tuple[Example, ...]
     gold: tuple[TaggedBook, ...]
     blocks: tuple[tuple[Block, ...], ...]
+
+    @classmethod
+    def of(
+        cls, gold: AnnotatedExamples, examples: tuple[Example, ...] | None = None
+    ) -> PreparedSplit:
+        """Returns a split without text.
+
+        `examples` are its chapters in tokens; without them their text is not there at all.
+        """
+        if examples is None:
+            examples = tuple(_without_words(example, UNREAD) for example in gold.examples)
+        blocks = (_bare_blocks(spans) for spans in gold.book_spans)
+        return cls(examples, tuple(map(_without_text, gold.gold)), tuple(blocks))
+
+    def restore(self) -> AnnotatedExamples:
+        """Returns the split as it is scored against."""
+        spans = tuple(map(_spans_of, self.gold, self.blocks))
+        return AnnotatedExamples(self.examples, spans, self.gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +101,7 @@ class _PreparedData:
 
     gold: PreparedChapters
     weak: PreparedChapters
-    splits: dict[str, _PreparedSplit]
+    splits: dict[str, PreparedSplit]
 
 
 def write_training_data(
@@ -98,19 +116,8 @@ def write_training_data(
     wanted = _wanted_versions(config)
 
     def bare(example: Example, is_read: bool = True) -> Example:
-        """Returns an example with tokens instead of text."""
-        chapter = example.chapter
-        paragraphs = tuple(
-            Paragraph("", ((0, 0),) * len(item.utterances))
-            for item in chapter.paragraphs
-            if item.utterances
-        )
-        return replace(
-            example,
-            chapter=replace(chapter, language="", paragraphs=paragraphs),
-            spans=(),
-            encoding=encode_chapter(chapter, tokenizer, tagging) if is_read else UNREAD,
-        )
+        encoding = encode_chapter(example.chapter, tokenizer, tagging) if is_read else UNREAD
+        return _without_words(example, encoding)
 
     def prepared(chapters: VersionedChapters, versions: _Versions) -> PreparedChapters:
         taught = data.taught(chapters)  # by teachers that read the versions that are read
@@ -124,18 +131,14 @@ def write_training_data(
         return PreparedChapters(versions.n_all, tuple(chain.from_iterable(rows)))
 
     splits = {
-        split: _PreparedSplit(
-            tuple(map(bare, gold.examples)),
-            tuple(map(_without_text, gold.gold)),
-            tuple(_bare_blocks(spans) for spans in gold.book_spans),
-        )
+        split: PreparedSplit.of(gold, tuple(map(bare, gold.examples)))
         for split, gold in data.splits.items()
     }
     record: Record = {
         "data": data.record,
         "choices": _shaping_choices(config),
         "versions": {name: versions._asdict() for name, versions in wanted.items()},
-        "tokenizer": _digest(tokenizer),
+        "tokenizer": digest_tokenizer(tokenizer),
     }
     examples = _PreparedData(
         prepared(data.gold, wanted["gold"]), prepared(data.weak, wanted["weak"]), splits
@@ -150,15 +153,20 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
         _refuse_other_choices(record, config, tokenizer)
     except InputError as error:
         raise InputError(f"{printable(path)}: {error}; prepare the examples again") from error
-    splits = {
-        split: AnnotatedExamples(
-            prepared.examples,
-            tuple(map(_spans_of, prepared.gold, prepared.blocks)),
-            prepared.gold,
-        )
-        for split, prepared in found.splits.items()
-    }
+    splits = {split: prepared.restore() for split, prepared in found.splits.items()}
     return TrainingData(found.gold, found.weak, splits, record["data"])
+
+
+def _without_words(example: Example, encoding: Encoding) -> Example:
+    """Returns an example with tokens instead of text."""
+    chapter = example.chapter
+    paragraphs = tuple(
+        Paragraph("", ((0, 0),) * len(item.utterances))
+        for item in chapter.paragraphs
+        if item.utterances
+    )
+    chapter = replace(chapter, language="", paragraphs=paragraphs)
+    return replace(example, chapter=chapter, spans=(), encoding=encoding)
 
 
 def _without_text(book: TaggedBook) -> TaggedBook:
@@ -219,7 +227,7 @@ def _refuse_other_choices(record: Record, config: TrainingConfig, tokenizer: Tok
             raise InputError(
                 f"found examples of `{name}={found.get(name)}`, expected {expected.get(name)}"
             )
-    if record["tokenizer"] != _digest(tokenizer):
+    if record["tokenizer"] != digest_tokenizer(tokenizer):
         raise InputError(f"found tokens of another tokenizer, expected that of {config.encoder}")
     for name, wanted in _wanted_versions(config).items():
         versions = _Versions(**record["versions"][name])
@@ -230,5 +238,6 @@ def _refuse_other_choices(record: Record, config: TrainingConfig, tokenizer: Tok
             )
 
 
-def _digest(tokenizer: Tokenizer) -> str:
+def digest_tokenizer(tokenizer: Tokenizer) -> str:
+    """Returns a digest that changes with any token."""
     return sha256_of(tokenizer.to_str().encode())

@@ -57,6 +57,7 @@ def write_model_card(
     scores: Mapping[str, Scores],
     calibration: Calibration,
     errors: Mapping[str, float],
+    title: str = "Conversation tagger",
 ) -> None:
     """Writes the card of a tagger: its scores, its calibration, its training and its limits."""
     head = ["library_name: transformers", "pipeline_tag: token-classification"]
@@ -112,7 +113,7 @@ def write_model_card(
         "model made them, and no human checked them (see their datasheet). They contain no drama.",
         *(["Dialogue marked by dashes is not among them."] if languages == ["en"] else []),
     ]
-    write_card(folder, "Conversation tagger", ["\n".join(lines)], head)
+    write_card(folder, title, ["\n".join(lines)], head)
 
 
 METRICS = "metrics.jsonl"
@@ -250,9 +251,11 @@ def score_as_tagged(
     return replace(run, scores={**scores, **run.scores})
 
 
-def write_run_record(folder: Path, run: FinishedRun, rows: Sequence[Row]) -> None:
-    """Writes the card, the record and the metrics of a finished run."""
-    write_model_card(folder, run.record, run.scores, run.calibration, run.calibration_errors)
+def write_run_record(
+    folder: Path, run: FinishedRun, rows: Sequence[Row], title: str = "Conversation tagger"
+) -> None:
+    """Writes the card, which has a title, the record and the metrics of a finished run."""
+    write_model_card(folder, run.record, run.scores, run.calibration, run.calibration_errors, title)
     record = {
         "training": run.record,
         "calibration": asdict(run.calibration),

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from miner.lab.training.tagger.training import find_encoder_layers
-from miner.tagger.model import ConversationTagger
+from miner.lab.training.tagger.training import HasEncoder, find_encoder_layers
 
 # Operations a second in bfloat16 without sparsity, from the makers' data sheets. The first name
 # that the name of a device contains counts.
@@ -52,7 +51,7 @@ class Throughput:
         return self.tokens_per_second * self.operations / self.peak if self.peak else None
 
 
-def count_operations(model: ConversationTagger) -> int:
+def count_operations(model: HasEncoder) -> int:
     """Returns the operations of the encoder's layers for a token, forward and backward.
 
     It depends on the weights that are trained at present.

@@ -7,11 +7,11 @@ always something to compute.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import torch
 from accelerate.utils import set_seed
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import PretrainedConfig
+from transformers import PretrainedConfig, PreTrainedModel
 from transformers.utils import logging
 
 from miner.errors import InputError
@@ -43,16 +43,11 @@ _OF_THE_FILE = ("_name_or_path", "dtype", "torch_dtype")
 def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
     """Returns a model with the weights of its encoder and a new head, and the tokenizer."""
     set_seed(config.seed)
-    logging.disable_progress_bar()
-    loaded = load_encoder(config.encoder)
-    tokenizer: Any = loaded.tokenizer
-    pretrained = loaded.model.state_dict()
-    encoder = _encoder_config(config, loaded.model.config)
-    if config.masked and tokenizer.mask_token_id is None:
-        raise InputError(f"{config.encoder}: found no mask token, expected one for `masked=`")
+    pretrained = load_pretrained(config, "masked" if config.masked else "")
+    tokenizer: Any = pretrained.tokenizer
     model = ConversationTagger(
         TaggerConfig(
-            encoder={k: v for k, v in encoder.to_dict().items() if k not in _OF_THE_FILE},
+            encoder=pretrained.record,
             context=config.context,
             window=config.window,
             margin=config.margin,
@@ -68,6 +63,74 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             separator=find_special_tokens(plain_tokenizer(tokenizer.backend_tokenizer))[1],
         )
     )
+    set_encoder(model.eval(), pretrained)
+    window = Window((model.config.separator,) * config.window, (0, config.window - 2), 0)
+    check_reading(lambda: model.read_windows([window], config.window), config)
+    return model, tokenizer
+
+
+class EncoderChoices(Protocol):
+    """What the options of a training say of its encoder."""
+
+    @property
+    def encoder(self) -> str:
+        """A name on the Hub or a folder."""
+        ...
+
+    @property
+    def encoder_layers(self) -> int:
+        """Its lowest layers that are kept; 0 for all."""
+        ...
+
+    @property
+    def frozen_layers(self) -> int:
+        """Its lowest layers that are not trained."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """The tokens that it reads at once."""
+        ...
+
+
+class Rates(Protocol):
+    """The learning rates of a training."""
+
+    @property
+    def encoder_rate(self) -> float:
+        """The rate of the encoder."""
+        ...
+
+    @property
+    def head_rate(self) -> float:
+        """The rate of all other weights."""
+        ...
+
+
+class HasEncoder(Protocol):
+    """A model with an encoder."""
+
+    encoder: Any
+
+
+class Pretrained(NamedTuple):
+    """A pre-trained encoder of as many layers as are kept."""
+
+    record: dict[str, Any]  # its config
+    weights: Mapping[str, Tensor]  # its weights, perhaps with those of layers that are not kept
+    tokenizer: PreTrainedTokenizerFast  # its tokenizer
+
+
+def load_pretrained(config: EncoderChoices, masking: str = "") -> Pretrained:
+    """Returns the encoder that the options of a training name.
+
+    `masking` is the option that needs a token to hide others with; "" if none does.
+    """
+    logging.disable_progress_bar()
+    loaded = load_encoder(config.encoder)
+    encoder, tokenizer = _encoder_config(config, loaded.model.config), loaded.tokenizer
+    if masking and tokenizer.mask_token_id is None:
+        raise InputError(f"{config.encoder}: found no mask token, expected one for `{masking}=`")
     positions = getattr(encoder, "max_position_embeddings", None)
     longest = min(positions or config.window, tokenizer.model_max_length)
     if config.window > longest:
@@ -75,17 +138,21 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             f"found a window of {config.window} tokens, expected at most {longest}, the encoder's"
         )
     _check_layers("freeze", config.frozen_layers, encoder)
+    record = {k: v for k, v in encoder.to_dict().items() if k not in _OF_THE_FILE}
+    return Pretrained(record, loaded.model.state_dict(), tokenizer)
+
+
+def set_encoder(model: HasEncoder, pretrained: Pretrained) -> None:
+    """Gives a model the weights of its pre-trained encoder."""
     find_encoder_layers(model)  # an encoder without separate layers is refused before training
     model.encoder.load_state_dict(
-        {name: pretrained[name] for name in model.encoder.state_dict()}, strict=True
+        {name: pretrained.weights[name] for name in model.encoder.state_dict()}, strict=True
     )
-    _check_reading(model, config.encoder)
     if not torch.cuda.is_available():  # on a CPU the fused kernel's backward pass is slow
         model.encoder.set_attn_implementation("eager")
-    return model, tokenizer
 
 
-def _encoder_config(config: TrainingConfig, encoder: Any) -> PretrainedConfig:  # noqa: ANN401
+def _encoder_config(config: EncoderChoices, encoder: Any) -> PretrainedConfig:  # noqa: ANN401
     """Returns the config of the pre-trained encoder, with as many layers as are kept."""
     if not hasattr(encoder, "num_hidden_layers"):
         raise InputError(
@@ -108,7 +175,7 @@ def _check_layers(verb: str, n_layers: int, encoder: Any) -> None:  # noqa: ANN4
         )
 
 
-def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
+def find_encoder_layers(model: HasEncoder) -> nn.ModuleList:
     """Returns the layers of the encoder, lowest first."""
     n_layers: int = model.encoder.config.num_hidden_layers
     for module in model.encoder.modules():
@@ -120,18 +187,15 @@ def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
     )
 
 
-def _check_reading(model: ConversationTagger, encoder: str) -> None:
+def check_reading(read: Callable[[], object], config: EncoderChoices) -> None:
     """Raises an error if the encoder cannot read a full window, before any training."""
-    n = model.config.window
-    window = Window((model.config.separator,) * n, (0, n - 2), 0)
-    model.eval()
     try:
         with torch.no_grad():
-            model.read_windows([window], n)
+            read()
     except Exception as error:  # encoders for other inputs raise errors of many kinds
         raise InputError(
-            f"{encoder}: found no encoder that reads windows of {n} tokens ({reason_of(error)}), "
-            "expected one for text, or a smaller `window=`"
+            f"{config.encoder}: found no encoder that reads windows of {config.window} tokens "
+            f"({reason_of(error)}), expected one for text, or a smaller `window=`"
         ) from error
 
 
@@ -191,7 +255,7 @@ def unfreeze(model: ConversationTagger, expert: Expert, config: TrainingConfig) 
         layer.requires_grad_(True)
 
 
-def new_optimizer(model: ConversationTagger, config: TrainingConfig) -> Optimizer:
+def new_optimizer(model: PreTrainedModel, config: Rates) -> Optimizer:
     """Returns an optimizer of the trained weights; the encoder has a learning rate of its own."""
     trained = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
     head = [weight for name, weight in trained if not name.startswith("encoder.")]
@@ -201,14 +265,14 @@ def new_optimizer(model: ConversationTagger, config: TrainingConfig) -> Optimize
     return AdamW(groups, weight_decay=_WEIGHT_DECAY, fused=model.device.type == "cuda")
 
 
-def new_schedule(optimizer: Optimizer, n_steps: int) -> LambdaLR:
-    """Returns a schedule whose rates rise over the first tenth of the steps and then fall to 0.
+def new_schedule(optimizer: Optimizer, n_steps: int, warm_up: float = _WARM_UP) -> LambdaLR:
+    """Returns a schedule whose rates rise over a share of the steps and then fall to 0.
 
     The rates fall along a line from the first step on. `get_linear_schedule_with_warmup` of
     transformers differs: its first step has rate 0, and its line falls from the end of the warm-up.
     """
-    warm_up = max(_WARM_UP * n_steps, 1)
-    return LambdaLR(optimizer, lambda n: min((n + 1) / warm_up, max(0.0, 1 - n / n_steps)))
+    rising = max(warm_up * n_steps, 1)
+    return LambdaLR(optimizer, lambda n: min((n + 1) / rising, max(0.0, 1 - n / n_steps)))
 
 
 def epoch_order(n_chapters: int, n_processes: int) -> list[int]:

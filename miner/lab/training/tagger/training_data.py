@@ -28,7 +28,7 @@ from miner.books.book_file import read_book_file
 from miner.books.download import download, read_book_bytes
 from miner.books.sources import Source, find_sources, id_of
 from miner.errors import InputError
-from miner.lab.gold.editions import BookReader, read_editions
+from miner.lab.gold.editions import BookReader, Edition, read_editions
 from miner.lab.gold.mcn import McnData, read_mcn
 from miner.lab.learning.prepared import Record
 from miner.lab.training.tagger.augmentation import split_paragraphs
@@ -65,14 +65,6 @@ class AnnotatedExamples:
     examples: tuple[Example, ...]
     book_spans: tuple[BookSpans, ...]
     gold: tuple[TaggedBook, ...]
-
-    def join(self, others: AnnotatedExamples) -> AnnotatedExamples:
-        """Returns these examples and others."""
-        return AnnotatedExamples(
-            self.examples + others.examples,
-            self.book_spans + others.book_spans,
-            self.gold + others.gold,
-        )
 
 
 def digest_examples(examples: Iterable[Example]) -> str:
@@ -115,16 +107,28 @@ def examples_from_annotations(
     leave_out: Callable[[str], object] | None = None,
 ) -> AnnotatedExamples:
     """Returns the annotated chapters of books, on the spans of their gold."""
-    found: list[Example] = []
+    return join_examples(map(examples_from_edition, read_editions(books, read, leave_out)))
+
+
+def examples_from_edition(edition: Edition) -> AnnotatedExamples:
+    """Returns the annotated chapters of a book, on the spans of their gold."""
+    located = edition.located
+    gold = located.tagged()
+    speakers = [fact.speaker if fact else UNKNOWN for fact in located.facts]
+    found = _examples(located.book_spans, [item.tag for item in gold.spans], speakers)
+    return AnnotatedExamples(tuple(found), (located.book_spans,), (gold,))
+
+
+def join_examples(parts: Iterable[AnnotatedExamples]) -> AnnotatedExamples:
+    """Returns the examples of several books as one."""
+    examples: list[Example] = []
     spans: list[BookSpans] = []
     gold: list[TaggedBook] = []
-    for edition in read_editions(books, read, leave_out):
-        located = edition.located
-        spans.append(located.book_spans)
-        gold.append(located.tagged())
-        speakers = [fact.speaker if fact else UNKNOWN for fact in located.facts]
-        found += _examples(located.book_spans, [item.tag for item in gold[-1].spans], speakers)
-    return AnnotatedExamples(tuple(found), tuple(spans), tuple(gold))
+    for part in parts:
+        examples += part.examples
+        spans += part.book_spans
+        gold += part.gold
+    return AnnotatedExamples(tuple(examples), tuple(spans), tuple(gold))
 
 
 def examples_from_mcn(mcn: McnData, split: str) -> AnnotatedExamples:
@@ -393,7 +397,7 @@ def read_training_data(
         moved = read_examples(
             config.gold, config.train_split, read_book, language="all", only=config.dev_book
         )
-        splits[config.dev_split] = splits[config.dev_split].join(moved)
+        splits[config.dev_split] = join_examples([splits[config.dev_split], moved])
     examples = list(training.examples)
     if config.chapters:
         random.Random(config.seed).shuffle(examples)
