@@ -119,7 +119,19 @@ class Steps:
         """Yields the steps of an epoch, in an order that depends on its number and the seed."""
         rng = np.random.default_rng([self.config.seed, epoch])
         for numbers in self._numbers(epoch):
-            yield [self._prepare(self.examples[n], rng) for n in numbers]
+            yield [self.prepare(self.examples[n], rng) for n in numbers]
+
+    def prepare(self, example: ReaderExample, rng: np.random.Generator) -> GoldChapter:
+        """Returns a chapter as the model learns from it; `rng` draws the names that are hidden."""
+        units, chapter = example.units, example.chapter
+        tags = torch.from_numpy(example.tags.astype(np.int64))
+        people = (units.people, example.links[:, 1], *map(np.array, chapter.candidates))
+        return GoldChapter(
+            self.encoder.encode(units, example.structure, chapter, example.links, rng),
+            tuple(divide_chapter(chapter, example.targets)),
+            tags.to(self.device, non_blocking=True),
+            1 + max(int(numbers.max(initial=0)) for numbers in people),
+        )
 
     def _numbers(self, epoch: int) -> list[list[int]]:
         order = list(range(len(self.examples)))
@@ -128,27 +140,6 @@ class Steps:
         groups = group_by_tokens(sizes, self.config.batch)
         return [[order[n] for n in group] for group in groups]
 
-    def _prepare(self, example: ReaderExample, rng: np.random.Generator) -> GoldChapter:
-        return prepare_chapter(example, self.encoder, self.device, rng)
-
-
-def prepare_chapter(
-    example: ReaderExample,
-    encoder: ChapterEncoder,
-    device: torch.device,
-    rng: np.random.Generator | None = None,
-) -> GoldChapter:
-    """Returns an example as the model learns from it; `rng` draws the names that are hidden."""
-    tags = torch.from_numpy(example.tags.astype(np.int64)).to(device, non_blocking=True)
-    numbers = [number for numbers in example.chapter.candidates for number in numbers]
-    people = (int(example.units.people.max(initial=0)), int(example.links[:, 1:].max(initial=0)))
-    return GoldChapter(
-        encoder.encode(example.units, example.structure, example.chapter, example.links, rng),
-        tuple(divide_chapter(example.chapter, example.targets)),
-        tags,
-        1 + max(*numbers, *people),
-    )
-
 
 def step_losses(
     model: nn.Module,
@@ -156,13 +147,15 @@ def step_losses(
     config: ReaderTraining,
     device: torch.device,
     dtype: torch.dtype,
+    at_once: int | None = None,
 ) -> Iterator[Part]:
     """Yields the losses of a step divided by its utterances.
 
-    A GPU reads all chapters of a step at once, a CPU one after the other.
+    A GPU reads all chapters of a step at once, a CPU one after the other, if it is not said.
     """
     size = sum(len(chapter.tags) for chapter in step)
-    at_once = len(step) if device.type == "cuda" else 1
+    if at_once is None:
+        at_once = len(step) if device.type == "cuda" else 1
     for first in range(0, len(step), at_once):
         chapters = step[first : first + at_once]
         batch = join_chapters([chapter.read for chapter in chapters], device)
