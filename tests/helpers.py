@@ -49,6 +49,7 @@ GUIDES = {
     "miner/corpus/README.md",
     "miner/lab/lessons/generation/README.md",
     "miner/people/README.md",
+    "miner/reader/README.md",
     "miner/tagger/README.md",
     "miner/lab/lessons/selection/README.md",
 }

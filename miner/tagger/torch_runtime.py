@@ -34,7 +34,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
 
 
 def read_model(
-    path: Path, record: Mapping[str, Any], kind: type[Model]
+    path: Path, record: dict[str, Any], kind: type[Model]
 ) -> tuple[Model, PreTrainedTokenizerFast]:
     """Returns the model in a folder, in float32 and on the CPU, and its tokenizer.
 
@@ -47,6 +47,7 @@ def read_model(
         weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
     _check_encoder(path / CHECKPOINT_CONFIG, record, len(weights))
     with _loading(path / CHECKPOINT_CONFIG):
+        assert kind.config_class is not None
         config = kind.config_class.from_dict(record)
         with torch.device("meta"):  # its weights need no memory, however large they would be
             expected = kind(config).state_dict()

@@ -8,7 +8,7 @@ person.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -110,16 +110,28 @@ def read_reader_data(
         left_out.append(line)
         report(f"left out, {line}")
 
-    def read(split: str, without: Sequence[str], leave_out: Callable[[str], object] | None):  # noqa: ANN202
+    def refuse(line: str) -> None:
+        raise InputError(line)
+
+    def read_books(
+        split: str, without: Sequence[str], leave_out: Callable[[str], object]
+    ) -> Iterator[tuple[AnnotatedExamples, list[ReaderExample]]]:
         books = read_split(config.gold, split, without, config.language)
         read_book = partial(read_book_bytes, books=config.books)
         for edition in read_editions(books, read_book, leave_out):
             gold = examples_from_edition(edition)
-            yield gold, read_examples(edition, gold.examples, tokenizer, n_tokens, config.ends)
+            read = read_examples(edition, gold.examples, tokenizer, n_tokens, config.ends)
+            for example in gold.examples:
+                if example.chapter.number not in read:
+                    leave_out(
+                        f"{edition.annotated.card.book}: chapter {example.chapter.number} is not "
+                        "in the story, expected one that is mined"
+                    )
+            yield gold, list(read.values())
 
     left_out: list[str] = []
     train: list[ReaderExample] = []
-    for n, (_, examples) in enumerate(read(config.train_split, config.without, leave_out)):
+    for n, (_, examples) in enumerate(read_books(config.train_split, config.without, leave_out)):
         train += examples
         report(f"read {n + 1} books, {len(train)} chapters")
     if config.chapters:
@@ -127,7 +139,7 @@ def read_reader_data(
         train = train[: config.chapters]
     splits: dict[str, ReaderSplit] = {}
     for split in filter(None, (config.dev_split, config.test_split)):
-        parts = list(read(split, (), None))
+        parts = list(read_books(split, (), refuse))
         examples = tuple(example for _, of_book in parts for example in of_book)
         splits[split] = ReaderSplit(examples, join_examples(gold for gold, _ in parts))
     record: Record = {
@@ -148,8 +160,11 @@ def read_reader_data(
 
 def read_examples(
     edition: Edition, gold: Sequence[Example], tokenizer: Tokenizer, n_tokens: int, ends: int
-) -> list[ReaderExample]:
-    """Returns the annotated chapters of a book, in the order of the tagger's examples of it."""
+) -> dict[int, ReaderExample]:
+    """Returns the annotated chapters of a book by number, in the order of the tagger's examples.
+
+    A chapter of a preface, which is not mined, is not among them.
+    """
     book_spans, facts = merge_gold(edition)
     wanted = {example.chapter.number: example for example in gold}
     found: dict[int, ReaderExample] = {}
@@ -176,7 +191,7 @@ def read_examples(
             find_links(item.clues, people, places),
             edition.annotated.card.book,
         )
-    return [found[number] for number in wanted]
+    return {number: found[number] for number in wanted if number in found}
 
 
 def find_links(
