@@ -48,7 +48,7 @@ from miner.tagger.features import FEATURES
 
 KIND = "reader"
 # The choices that change what is in the file, as options name them.
-_SHAPING = "language train_split dev_split test_split without chapters ends".split()
+_SHAPING = "language train_split dev_split test_split without ends".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,6 @@ def read_reader_data(
     for n, (_, examples) in enumerate(read_books(config.train_split, config.without, leave_out)):
         train += examples
         report(f"read {n + 1} books, {len(train)} chapters")
-    if config.chapters:
-        random.Random(config.seed).shuffle(train)
-        train = train[: config.chapters]
     splits: dict[str, ReaderSplit] = {}
     for split in filter(None, (config.dev_split, config.test_split)):
         parts = list(read_books(split, (), refuse))
@@ -148,14 +145,27 @@ def read_reader_data(
         "test": config.test_split or "none",
         "left out": " ".join(config.without),
         "chapters left out": " | ".join(left_out),
-        "books": len({example.book for example in train}),
-        "chapters": len(train),
-        "utterances": sum(len(example.tags) for example in train),
-        "links": sum(len(example.links) for example in train),
         "digest of the data": digest_prepared(train),
         "digest of dev": digest_prepared(splits[config.dev_split].examples),
     }
     return ReaderData(train, splits, record)
+
+
+def choose_chapters(data: ReaderData, config: ReaderTraining) -> ReaderData:
+    """Returns the data with as many chapters to train on as a run asks for, and says how many."""
+    train = list(data.train)
+    if config.chapters:
+        random.Random(config.seed).shuffle(train)
+        train = train[: config.chapters]
+    if not train:
+        raise InputError("found no chapter to train on, expected one or more")
+    counts: Record = {
+        "books": len({example.book for example in train}),
+        "chapters": len(train),
+        "utterances": sum(len(example.tags) for example in train),
+        "links": sum(len(example.links) for example in train),
+    }
+    return ReaderData(train, data.splits, data.record | counts)
 
 
 def read_examples(
@@ -267,5 +277,4 @@ def load_reader_data(path: Path, config: ReaderTraining, tokenizer: Tokenizer) -
 
 def _shaping_choices(config: ReaderTraining) -> Record:
     choices = {name: getattr(config, name) for name in _SHAPING}
-    choices["seed of the chapters"] = config.seed if config.chapters else None
     return {name: list(v) if isinstance(v, tuple) else v for name, v in choices.items()}

@@ -28,6 +28,7 @@ from miner.lab.training.reader.evaluation import (
 )
 from miner.lab.training.reader.examples import (
     ReaderData,
+    choose_chapters,
     load_reader_data,
     read_reader_data,
     write_reader_data,
@@ -108,8 +109,7 @@ def train_reader(
         data = load_reader_data(prepared, config, plain)
     else:
         data = read_reader_data(config, plain, model.encoder.config.vocab_size, report)
-    if not data.train:
-        raise InputError("found no chapter to train on, expected one or more")
+    data = choose_chapters(data, config)
     record = _build_record(config, data.record, dtype, command)
     with run_folder(
         out,
