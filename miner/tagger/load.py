@@ -296,8 +296,9 @@ def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
 @lru_cache(maxsize=2)  # books of several languages may take turns
 def _load_model(path: Path, dtype: str, states: _FileStates) -> NeuralTagger | SpeakingTagger:
     from miner.tagger.checkpoint import load_checkpoint
-    from miner.tagger.config import read_record
+    from miner.tagger.config import read_record, refuse_missing
 
+    refuse_missing(path)
     # A checkpoint of another kind names it in its config.
     if entry := find_entries(CHECKPOINT_GROUP).get(str(read_record(path).get("model_type"))):
         return entry.load()(path, dtype)

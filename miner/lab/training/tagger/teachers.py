@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.lab.training.tagger.training import training_dtype
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.tagger.checkpoint import has_gpu
@@ -44,13 +45,13 @@ class Teachers:
             InputError: if one cannot be loaded.
         """
         dtype = training_dtype(config.dtype, "cuda" if has_gpu() else "cpu")
-        taggers = (
-            load_checkpoint_tagger(name, str(dtype).removeprefix("torch."))
-            for name in _checkpoint_names(config)
-        )
-        return cls(
-            tuple(replace(one, config=replace(one.config, sure=1.0)) for one in taggers), progress
-        )
+        taggers: list[NeuralTagger] = []
+        for name in _checkpoint_names(config):
+            tagger = load_checkpoint_tagger(name, str(dtype).removeprefix("torch."))
+            if not isinstance(tagger, NeuralTagger):
+                raise InputError(f"{name}: found a reader, expected a checkpoint of the tagger")
+            taggers.append(replace(tagger, config=replace(tagger.config, sure=1.0)))
+        return cls(tuple(taggers), progress)
 
     def label(self, chapters: Sequence[Chapter]) -> Iterator[SoftLabels]:
         """Yields the soft labels of each chapter."""
